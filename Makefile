@@ -1,0 +1,36 @@
+# Two commands for people: `make demo` and `make test`. Everything lives in .venv.
+PYTHON ?= python3
+EXTRAS ?= dev
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench reproduce soak clean
+
+demo: $(VENV)/.installed
+	$(BIN)/systola solve knapsack:1000-1000 --algorithm sgs-b
+
+test: $(VENV)/.installed-$(EXTRAS)
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-$(EXTRAS)
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-$(EXTRAS)
+	$(BIN)/python benchmarks/speed.py
+
+reproduce: $(VENV)/.installed-$(EXTRAS)
+	$(BIN)/systola reproduce sgs
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.installed-$(EXTRAS): $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist

@@ -1,0 +1,134 @@
+"""The plain C program c/sgs.c from Python: compile it, run it, read back what it found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+SOURCE = Path(__file__).parent / "c" / "sgs.c"
+ALWAYS = ["-std=c11", "-Wall", "-Wextra"]
+
+Ints = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Knapsack:
+    """0/1 knapsack; excess weight is penalised by Eq. 5 of the paper."""
+
+    profits: Ints
+    weights: Ints
+    capacity: int
+
+    @property
+    def length(self) -> int:
+        return len(self.profits)
+
+
+@dataclass(frozen=True)
+class MMDP:
+    """Massively multimodal deceptive problem on `length` bits, fitness in millionths."""
+
+    length: int
+
+
+Problem = Knapsack | MMDP
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """State after the last step, in cell order: cell (i, j) is entry i * l + j."""
+
+    seconds: float
+    best: int
+    steps: int
+    checksum: str
+    horizontal_fitness: Ints
+    vertical_fitness: Ints
+    horizontal: Bits
+    vertical: Bits
+
+
+def rows(length: int) -> int:
+    """The paper's number of rows, the logarithm of the length in base two, rounded up."""
+    return (length - 1).bit_length()
+
+
+def pisinger(items: int, spread: int, seed: int = 1) -> Knapsack:
+    """Instance `items`-`spread` of Table 1: Pisinger's uncorrelated generator where C `long` has 64 bits."""
+    high, low = seed, 0x330E
+    draws = []
+    for _ in range(2 * items):
+        high = high * 0xDEECE66D + low * 0x5DEEC
+        low = low * 0xE66D + 0xB
+        high = (high + (low >> 16)) % 2**64
+        low &= 0xFFFF
+        draws.append((high >> 1) % spread + 1)
+    return Knapsack(np.array(draws[1::2]), np.array(draws[::2]), spread + 1)
+
+
+def build(flags: list[str]) -> Path:
+    """Compile sgs.c with gcc and these flags, or return the binary made earlier from the same input."""
+    gcc = shutil.which("gcc")
+    if gcc is None:
+        raise RuntimeError("the C baseline needs gcc, and there is none in PATH")
+    version = subprocess.run([gcc, "--version"], capture_output=True, text=True, check=True).stdout
+    # -march=native makes a binary that only suits this machine, and a cache may be shared by several.
+    parts = [SOURCE.read_text(), *ALWAYS, *flags, version, platform.node(), platform.machine()]
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "systola-benchmarks"
+    binary = cache / f"sgs-{key}"
+    if binary.exists():
+        return binary
+    cache.mkdir(parents=True, exist_ok=True)
+    # Compiled aside and renamed, so that two processes building at once never run half a file.
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        made = Path(folder) / "sgs"
+        command = [gcc, *ALWAYS, *flags, str(SOURCE), "-o", str(made)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"gcc failed: {' '.join(command)}\n{done.stderr}")
+        made.replace(binary)
+    return binary
+
+
+def run(binary: Path, problem: Problem, tau: int, steps: int, horizontal: Bits, vertical: Bits) -> Outcome:
+    """Run SGS_B from these solutions; each array holds l * tau solutions of l bits in cell order."""
+    length = problem.length
+    cells = length * tau
+    header = [0 if isinstance(problem, Knapsack) else 1, length, tau, steps]
+    if isinstance(problem, Knapsack):
+        header += [int(problem.capacity), *problem.profits.tolist(), *problem.weights.tolist()]
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "input.bin", Path(folder) / "output.bin"
+        with source.open("wb") as file:
+            file.write(np.array(header, dtype="<i8").tobytes())
+            for solutions in (horizontal, vertical):
+                file.write(np.ascontiguousarray(solutions, dtype=np.uint8).reshape(cells, length).tobytes())
+        done = subprocess.run([str(binary), str(source), str(target)], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{binary.name} failed: {done.stderr.strip()}")
+        raw = target.read_bytes()
+    report = json.loads(done.stdout)
+    fitness = np.frombuffer(raw, dtype="<i8", count=2 * cells).reshape(2, cells)
+    solutions = np.frombuffer(raw, dtype=np.uint8, offset=fitness.nbytes).reshape(2, cells, length)
+    return Outcome(
+        seconds=report["seconds"],
+        best=report["best"],
+        steps=report["steps"],
+        checksum=report["checksum"],
+        horizontal_fitness=fitness[0],
+        vertical_fitness=fitness[1],
+        horizontal=solutions[0],
+        vertical=solutions[1],
+    )

@@ -1,0 +1,55 @@
+"""systola: parallel metaheuristics for hard combinatorial problems, repeatable bit for bit."""
+
+from systola.bits import bit
+from systola.encodings import Binary, Integers, Permutation
+from systola.engines.panmictic import EGA, SGA
+from systola.engines.random_search import RS
+from systola.engines.systolic import SGS
+from systola.errors import (
+    CheckFailed,
+    InputError,
+    MissingExtra,
+    ObjectiveError,
+    SlowObjectiveWarning,
+    SystolaError,
+)
+from systola.problem import MAXIMISE, MINIMISE, Problem
+from systola.problems import MMDP, Knapsack, NextRelease
+from systola.result import Result
+from systola.run import Progress
+from systola.solve import solve
+from systola.stop import Evaluations, Iterations, Seconds, Stall, Stop, Target
+from systola.version import __version__
+
+__all__ = [
+    "EGA",
+    "MAXIMISE",
+    "MINIMISE",
+    "MMDP",
+    "RS",
+    "SGA",
+    "SGS",
+    "Binary",
+    "CheckFailed",
+    "Evaluations",
+    "InputError",
+    "Integers",
+    "Iterations",
+    "Knapsack",
+    "MissingExtra",
+    "NextRelease",
+    "ObjectiveError",
+    "Permutation",
+    "Problem",
+    "Progress",
+    "Result",
+    "Seconds",
+    "SlowObjectiveWarning",
+    "Stall",
+    "Stop",
+    "SystolaError",
+    "Target",
+    "__version__",
+    "bit",
+    "solve",
+]

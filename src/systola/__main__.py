@@ -1,0 +1,7 @@
+"""`python -m systola` is the command line."""
+
+import sys
+
+from systola.cli import main
+
+sys.exit(main())

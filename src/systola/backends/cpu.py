@@ -1,0 +1,146 @@
+"""The CPU backend: all cells of a step in one parallel loop over lanes; and the same functions interpreted."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numba
+import numpy as np
+from numba import prange
+
+from systola.backends.lane import start_lane, sweep_lane
+from systola.backends.session import Work, allocate, find_fault, restore, saved
+from systola.encodings import Array
+from systola.engines.engine import phase
+from systola.engines.population import Best, Population, copy_best, elect
+from systola.kernel import kernel
+from systola.problem import evaluate
+
+LANES = 64
+_SHORT_STEP = 50e-6  # seconds; below this a second thread costs more than it gives
+
+
+def _start(
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    given: Any,
+    rows: Any,
+    low: Any,
+    high: Any,
+) -> None:
+    """The first population, as far as it falls to the lanes low <= lane < high."""
+    for k in prange(low, high):
+        start_lane(space, problem, population, lanes, seed, given, rows, np.int64(k))
+
+
+def _sweep(
+    engine: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    cells: Any,
+    step: Any,
+    steps: Any,
+    low: Any,
+    high: Any,
+) -> None:
+    """`steps` steps from `step` on, of the lanes low <= lane < high."""
+    for t in range(step, step + steps):
+        shared = phase(engine, t)
+        for k in prange(low, high):
+            sweep_lane(engine, space, problem, population, lanes, seed, cells, t, shared, np.int64(k))
+
+
+def _crown(problem: Any, lanes: Any, best: Any) -> None:
+    """The best answer of all lanes."""
+    copy_best(lanes, elect(problem, lanes, 0, 1), best)
+
+
+def _judge(problem: Any, x: Any) -> Any:
+    """The plain objective."""
+    return evaluate(problem, x)
+
+
+start = kernel(parallel=True)(_start)
+sweep = kernel(parallel=True)(_sweep)
+crown = kernel()(_crown)
+judge = kernel()(_judge)
+
+
+class CpuSession:
+    """A run on the CPU, compiled or interpreted."""
+
+    lanes = LANES
+
+    def __init__(self, work: Work, threads: int | None, compiled: bool = True) -> None:
+        self.backend = "cpu" if compiled else "python"
+        self.threads = (threads or numba.config.NUMBA_NUM_THREADS) if compiled else 1
+        self._adaptive = threads is None
+        self._given = 0
+        self._work = work
+        self._space = work.problem.space
+        self._record = work.problem.record
+        self._population, self._lanes, self._best = allocate(work, LANES)
+        self._start: Any
+        self._sweep: Any
+        self._crown: Any
+        self._start, self._sweep, self._crown = (start, sweep, crown) if compiled else (_start, _sweep, _crown)
+
+    def give(self, rows: Array) -> None:
+        self._population.x[: len(rows)] = rows
+        self._given = len(rows)
+
+    def start(self, low: int, high: int) -> None:
+        numba.set_num_threads(self.threads)
+        self._start(
+            self._space,
+            self._record,
+            self._population,
+            self._lanes,
+            np.uint64(self._work.seed),
+            self._given,
+            self._work.design.started,
+            low,
+            high,
+        )
+
+    def sweep(self, step: int, steps: int, low: int, high: int) -> None:
+        numba.set_num_threads(self.threads)
+        began = time.perf_counter()
+        self._sweep(
+            self._work.design.record,
+            self._space,
+            self._record,
+            self._population,
+            self._lanes,
+            np.uint64(self._work.seed),
+            self._work.design.cells,
+            step,
+            steps,
+            low,
+            high,
+        )
+        if self._adaptive and steps >= 8 and (time.perf_counter() - began) / steps < _SHORT_STEP:
+            self.threads = 1
+
+    def best(self) -> Best:
+        self._crown(self._record, self._lanes, self._best)
+        return self._best
+
+    def faults(self) -> tuple[int, Array | None]:
+        return find_fault(self._lanes)
+
+    def population(self) -> Population:
+        return Population(*(a.copy() for a in self._population))
+
+    def save(self) -> dict[str, Array]:
+        return saved(self._population, self.best())
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        restore(arrays, self._population, self._lanes)

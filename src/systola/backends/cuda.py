@@ -1,0 +1,168 @@
+"""The CUDA backend: the population lives on the device, one thread a cell, kernels from the same source as the CPU's.
+
+Nothing but one record of the best solution comes back to the host in an interval. Solutions are updated in place:
+in a step each row belongs to exactly one cell, so the second buffer of the paper's GPU code is not needed.
+A `Device` launches; the real one is Numba's, tests put in one that executes the compiled PTX on a CPU.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from systola.backends.kernels import KERNELS
+from systola.backends.session import Work, allocate, find_fault, restore, saved
+from systola.encodings import Array
+from systola.engines.population import Best, Lanes, Population
+from systola.errors import InputError, MissingExtra
+
+BLOCK = 128
+_SCOUTS = 256
+
+
+class Device(Protocol):
+    """What the backend needs of a GPU."""
+
+    name: str
+
+    def upload(self, array: Array) -> Any:
+        """A copy on the device, of the same memory order."""
+
+    def download(self, array: Any) -> Array:
+        """A copy on the host."""
+
+    def launch(self, kernel: str, threads: int, block: int, args: tuple[Any, ...]) -> None:
+        """Run one of KERNELS with at least this many threads; returns when it is queued."""
+
+
+class NumbaDevice:
+    """The first GPU of this machine."""
+
+    def __init__(self) -> None:
+        from systola.backends.nvidia import check_gpu, exact_arithmetic, jit
+
+        self.name = check_gpu()
+        self._exact = exact_arithmetic
+        self._jit = jit
+        self._made: dict[str, Any] = {}
+
+    def upload(self, array: Array) -> Any:
+        from numba import cuda
+
+        return cuda.to_device(array)
+
+    def download(self, array: Any) -> Array:
+        host: Array = array.copy_to_host()
+        return host
+
+    def launch(self, kernel: str, threads: int, block: int, args: tuple[Any, ...]) -> None:
+        if kernel not in self._made:
+            self._made[kernel] = self._jit(KERNELS[kernel])
+        with self._exact():
+            self._made[kernel][(threads + block - 1) // block, block](*args)
+
+
+class CudaSession:
+    """A run on a GPU. A lane is a cell."""
+
+    backend = "cuda"
+    threads = 1
+
+    def __init__(self, work: Work, device: Device | None = None) -> None:
+        try:
+            self._device: Device = device or NumbaDevice()
+        except ImportError:
+            raise MissingExtra("the CUDA backend", "cu13") from None
+        self._work = work
+        self.lanes = work.design.cells
+        self._host = allocate(work, self.lanes)
+        self._given = 0
+        self._seed = np.uint64(work.seed)
+        self._space = self._lift(work.problem.space)
+        self._problem = self._lift(work.problem.record, keep_order=True)
+        self._engine = self._lift(work.design.record)
+        self._population: Population
+        self._lanes: Lanes
+        self._send()
+        self._best = self._lift(self._host[2])
+        self._scouts = self._device.upload(np.zeros(min(_SCOUTS, self.lanes), np.int64))
+
+    def give(self, rows: Array) -> None:
+        self._host[0].x[: len(rows)] = rows
+        self._given = len(rows)
+        self._send()
+
+    def start(self, low: int, high: int) -> None:
+        args = (self._space, self._problem, self._population, self._lanes, self._seed)
+        rows = np.int64(self._work.design.started)
+        self._launch("start", high - low, (*args, np.int64(self._given), rows, np.int64(low), np.int64(high)))
+
+    def sweep(self, step: int, steps: int, low: int, high: int) -> None:
+        args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
+        cells = np.int64(self._work.design.cells)
+        for t in range(step, step + steps):
+            self._launch("sweep", high - low, (*args, cells, np.int64(t), np.int64(low), np.int64(high)))
+
+    def best(self) -> Best:
+        scouts = min(_SCOUTS, self.lanes)
+        self._launch("scout", scouts, (self._problem, self._lanes, self._scouts))
+        self._launch("crown", 1, (self._problem, self._lanes, self._scouts, self._best))
+        return Best(*(np.ascontiguousarray(self._device.download(a)) for a in self._best))
+
+    def faults(self) -> tuple[int, Array | None]:
+        if self._work.dtype == np.int64:
+            return 0, None  # integers are always numbers
+        host = self._host[1]
+        host.faults[...] = self._device.download(self._lanes.faults)
+        if host.faults.any():
+            host.faulty[...] = self._device.download(self._lanes.faulty)
+        return find_fault(host)
+
+    def population(self) -> Population:
+        return Population(*(np.ascontiguousarray(self._device.download(a)) for a in self._population))
+
+    def save(self) -> dict[str, Array]:
+        return saved(self.population(), self.best())
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        restore(arrays, self._host[0], self._host[1])
+        self._send()
+
+    def arguments(self) -> dict[str, tuple[Any, ...]]:
+        """The arguments of each kernel, for compiling without launching."""
+        one = np.int64(1)
+        start = (self._space, self._problem, self._population, self._lanes, self._seed, one, one, one, one)
+        return {
+            "start": start,
+            "sweep": (self._engine, *start),
+            "scout": (self._problem, self._lanes, self._scouts),
+            "crown": (self._problem, self._lanes, self._scouts, self._best),
+        }
+
+    def _send(self) -> None:
+        self._population = self._lift(self._host[0])
+        self._lanes = self._lift(self._host[1])
+
+    def _lift(self, record: Any, keep_order: bool = False) -> Any:
+        """A record with its arrays on the device; neighbouring threads read neighbouring rows, so rows run fastest."""
+        values = []
+        for value in record:
+            if isinstance(value, np.ndarray):
+                value = self._device.upload(value if keep_order else np.asfortranarray(value))
+            values.append(value)
+        return type(record)(*values)
+
+    def _launch(self, kernel: str, threads: int, args: tuple[Any, ...]) -> None:
+        if threads > 0:
+            self._device.launch(kernel, threads, BLOCK, args)
+
+
+def open_device() -> Device:
+    """The real GPU, or a sentence that says what is missing."""
+    try:
+        return NumbaDevice()
+    except ImportError:
+        raise MissingExtra("the CUDA backend", "cu13") from None
+    except OSError as error:
+        raise InputError(f"no GPU can be used here: {error}") from None

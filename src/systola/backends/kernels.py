@@ -1,0 +1,68 @@
+"""CUDA kernels: a thread finds its lane and does what a lane does. `grid` is Numba's, found when compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from systola.backends.lane import start_lane, sweep_lane
+from systola.backends.threads import thread_number
+from systola.engines.engine import phase
+from systola.engines.population import comes_first, copy_best, elect
+
+
+def start(
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    given: Any,
+    rows: Any,
+    low: Any,
+    high: Any,
+) -> None:
+    """The first population, lanes low <= lane < high."""
+    lane = low + thread_number()
+    if lane < high:
+        start_lane(space, problem, population, lanes, seed, given, rows, lane)
+
+
+def sweep(
+    engine: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    cells: Any,
+    step: Any,
+    low: Any,
+    high: Any,
+) -> None:
+    """One step, lanes low <= lane < high."""
+    lane = low + thread_number()
+    if lane < high:
+        sweep_lane(engine, space, problem, population, lanes, seed, cells, step, phase(engine, step), lane)
+
+
+def scout(problem: Any, lanes: Any, scouts: Any) -> None:
+    """Each thread finds the best of its share of lanes."""
+    k = thread_number()
+    if k < scouts.shape[0]:
+        scouts[k] = elect(problem, lanes, k, np.int64(scouts.shape[0]))
+
+
+def crown(problem: Any, lanes: Any, scouts: Any, best: Any) -> None:
+    """One thread picks among the scouts' lanes."""
+    if thread_number() == 0:
+        chosen = scouts[0]
+        for k in range(1, scouts.shape[0]):
+            if comes_first(problem, lanes, scouts[k], chosen):
+                chosen = scouts[k]
+        copy_best(lanes, chosen, best)
+
+
+KERNELS: dict[str, Callable[..., None]] = {"start": start, "sweep": sweep, "scout": scout, "crown": crown}

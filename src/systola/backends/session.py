@@ -1,0 +1,129 @@
+"""What every backend holds for a run: the arrays, allocated once, and how they are saved and restored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from systola.encodings import Array
+from systola.engines.engine import Design
+from systola.engines.population import NEVER, Best, Lanes, Population
+from systola.errors import InputError
+from systola.problem import Problem
+
+
+@dataclass(frozen=True)
+class Work:
+    """One problem and one engine laid out for it: what a backend runs."""
+
+    problem: Problem
+    design: Design
+    measures: int
+    dtype: Any  # of the measures
+    seed: int
+
+
+class Session(Protocol):
+    """A run on a backend. Steps count from 1."""
+
+    backend: str
+    threads: int
+    lanes: int
+
+    def give(self, rows: Array) -> None:
+        """Rows of storage that the first population begins with."""
+
+    def start(self, low: int, high: int) -> None:
+        """Make the part of the first population that falls to the lanes low <= lane < high."""
+
+    def sweep(self, step: int, steps: int, low: int, high: int) -> None:
+        """Make `steps` steps from `step` on, of the lanes low <= lane < high."""
+
+    def best(self) -> Best:
+        """The best solution so far."""
+
+    def faults(self) -> tuple[int, Array | None]:
+        """How often the objective was not a number, and the decisions of one such case."""
+
+    def population(self) -> Population:
+        """The population, copied to the host."""
+
+    def save(self) -> dict[str, Array]:
+        """All that a run needs to go on, between two steps; the same for every backend."""
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """The inverse of `save`."""
+
+
+def memory_of(work: Work, lanes: int) -> int:
+    """Bytes that a session allocates."""
+    marks, dtype = work.problem.marks() if work.design.marked else (0, np.int32)
+    space = work.problem.space
+    x = work.problem.encoding.empty(space, 1)
+    row = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize
+    lane = 3 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes
+    return work.design.rows * row + lanes * lane + work.design.slots.nbytes
+
+
+def allocate(work: Work, lanes: int) -> tuple[Population, Lanes, Best]:
+    """Arrays of a session, in the host's memory."""
+    problem, design = work.problem, work.design
+    space, encoding = problem.space, problem.encoding
+    marks, dtype = problem.marks() if design.marked else (0, np.int32)
+    try:
+        population = Population(
+            encoding.empty(space, design.rows),
+            np.zeros((design.rows, work.measures), work.dtype),
+            np.zeros((design.rows, marks), dtype),
+            design.slots.copy(),
+        )
+        workspace = Lanes(
+            np.full(lanes, NEVER, np.int64),
+            np.zeros(lanes, np.int64),
+            np.zeros((lanes, work.measures), work.dtype),
+            encoding.empty(space, lanes),
+            encoding.empty(space, 2 * lanes),
+            np.zeros((2 * lanes, work.measures), work.dtype),
+            encoding.blank(space, lanes),
+            np.zeros(lanes, np.int64),
+            encoding.blank(space, lanes),
+        )
+    except MemoryError:
+        raise InputError(
+            f"the population needs {memory_of(work, lanes) / 2**30:.1f} GiB, more than this machine gives; "
+            "choose a smaller grid (length, width) or population"
+        ) from None
+    best = Best(
+        np.full(1, NEVER, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros((1, work.measures), work.dtype),
+        encoding.empty(space, 1),
+    )
+    return population, workspace, best
+
+
+def saved(population: Population, best: Best) -> dict[str, Array]:
+    """A population and the best solution as named arrays. Other lanes' bests can never matter again."""
+    return {
+        **{f"population.{k}": np.ascontiguousarray(v) for k, v in population._asdict().items()},
+        **{f"best.{k}": np.ascontiguousarray(v) for k, v in best._asdict().items()},
+    }
+
+
+def restore(arrays: dict[str, Array], population: Population, lanes: Lanes) -> None:
+    """Write what `saved` gave into host arrays; the best solution goes to the first lane."""
+    for name, values in population._asdict().items():
+        source = arrays.get(f"population.{name}")
+        if source is None or source.shape != values.shape or source.dtype != values.dtype:
+            raise InputError(f"the checkpoint's population.{name} does not fit this problem and engine")
+        values[...] = source
+    for name in Best._fields:
+        getattr(lanes, name)[0] = arrays[f"best.{name}"][0]
+
+
+def find_fault(lanes: Lanes) -> tuple[int, Array | None]:
+    """Total number of faults and one case."""
+    total = int(lanes.faults.sum())
+    return total, lanes.faulty[int(np.argmax(lanes.faults > 0))].copy() if total else None

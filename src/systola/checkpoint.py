@@ -1,0 +1,66 @@
+"""Checkpoints: plain arrays and JSON in one file, written atomically, with a schema version and a digest. No pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from systola.encodings import Array
+from systola.errors import InputError
+
+SCHEMA = 1
+
+
+def write_checkpoint(path: str | Path, state: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    """Write beside the target, flush to disk, then replace it: at any moment one whole checkpoint is there.
+
+    Raises OSError when the disk is full or the folder cannot be written; the old checkpoint is then untouched.
+    """
+    path = Path(path)
+    body = io.BytesIO()
+    np.savez(body, allow_pickle=False, **dict(arrays))
+    raw = body.getvalue()
+    header = {"schema": SCHEMA, "digest": hashlib.sha256(raw).hexdigest(), "state": dict(state)}
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent or ".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(json.dumps(header).encode() + b"\n")
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    """State and arrays; an InputError says what is wrong with the file."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the checkpoint {path}: {error.strerror}") from None
+    line, _, raw = content.partition(b"\n")
+    try:
+        header = json.loads(line)
+        schema, digest, state = header["schema"], header["digest"], header["state"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{path} is not a checkpoint of systola") from None
+    if schema != SCHEMA:
+        raise InputError(f"{path} has checkpoint schema {schema}, this version reads {SCHEMA}")
+    if hashlib.sha256(raw).hexdigest() != digest:
+        raise InputError(f"{path} is damaged: its digest does not fit its content")
+    try:
+        with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
+            return state, {name: arrays[name] for name in arrays.files}
+    except (ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} is damaged: {error}") from None

@@ -1,0 +1,64 @@
+"""The command line. Commands are imported when called, so that `systola --help` is quick."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from systola.version import __version__
+
+_COMMANDS = {
+    "solve": "Find the best solution of an instance you can.",
+    "compare": "Run several algorithms many times and test the differences.",
+    "reproduce": "Set our results beside the published ones.",
+    "instances": "Show, generate and convert instances.",
+    "devices": "Show what this machine can run on.",
+    "bench": "Measure the speed of this machine.",
+}
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"systola.cli.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="systola")
+def cli() -> None:
+    """Parallel metaheuristics for selection, assignment and scheduling problems.
+
+    Try:  systola solve knapsack:1000-1000
+    """
+
+
+def main(args: list[str] | None = None) -> Any:
+    """Entry point: errors become a sentence and an exit code."""
+    from systola.errors import SystolaError
+
+    try:
+        return cli.main(args=args, prog_name="systola", standalone_mode=False) or 0
+    except click.exceptions.Abort:
+        sys.exit(3)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except SystolaError as error:
+        click.echo(f"systola: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(0)

@@ -1,0 +1,82 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from systola.errors import InputError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def budget_options(command: F) -> F:
+    """--iterations, --evaluations, --seconds, --target, --stall."""
+    for option in (
+        click.option("--stall", type=int, help="Stop after N steps without improvement."),
+        click.option("--target", type=float, help="Stop at this objective."),
+        click.option("--evaluations", type=int, help="Stop before more than N solutions."),
+        click.option("--iterations", type=int, help="Stop after N steps. Default: the algorithm's own budget."),
+        click.option("--seconds", type=float, help="Stop after S seconds."),
+    ):
+        command = option(command)
+    return command
+
+
+def read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """`--set key=value` pairs; values as in TOML, a bare word is a string."""
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        key, sign, text = pair.partition("=")
+        if not sign or not key:
+            raise InputError(f"--set needs key=value, but got {pair!r}")
+        try:
+            settings[key.strip()] = _toml().loads(f"v = {text}")["v"]
+        except ValueError:
+            settings[key.strip()] = text
+    return settings
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """A TOML file that describes a run; see `systola solve --print-config`."""
+    try:
+        data: dict[str, Any] = _toml().loads(Path(path).read_text())
+    except OSError as error:
+        raise InputError(f"cannot read the configuration {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise InputError(f"{path} is not TOML: {error}") from None
+    return data
+
+
+def write_config(tables: Mapping[str, Any]) -> str:
+    """TOML of scalars, lists and one level of tables: the inverse of `read_config` for what we write."""
+    top = [f"{k} = {_toml_value(v)}" for k, v in tables.items() if not isinstance(v, Mapping)]
+    for name, table in tables.items():
+        if isinstance(table, Mapping) and table:
+            top += ["", f"[{name}]", *(f"{k} = {_toml_value(v)}" for k, v in table.items())]
+    return "\n".join(top) + "\n"
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml_value(v) for v in value) + "]"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return repr(value)
+
+
+def _toml() -> Any:
+    if sys.version_info >= (3, 11):
+        import tomllib
+
+        return tomllib
+    import tomli
+
+    return tomli

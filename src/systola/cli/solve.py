@@ -1,0 +1,143 @@
+"""`systola solve`: one instance, one run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from typing import Any
+
+import click
+
+from systola.cli.options import budget_options, read_config, read_settings, write_config
+from systola.cli.screen import Screen, show_number
+from systola.errors import InputError, SlowObjectiveWarning
+from systola.result import Result
+
+_CONFIG_KEYS = ("instance", "problem", "algorithm", "seed", "backend", "threads", "stop", "parameters")
+_STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
+
+
+@click.command()
+@click.argument("instance", required=False)
+@click.option("--problem", help="Name the problem instead of recognising it from the file.")
+@click.option("--algorithm", help="An algorithm, or auto (default), the recommended one.")
+@click.option("--seed", type=int, help="Same seed, same result. Default 1.")
+@budget_options
+@click.option("--threads", type=int, help="Default: all cores.")
+@click.option("--backend", type=click.Choice(["cpu", "cuda", "python"]), help="Default cpu.")
+@click.option("--config", type=str, help="TOML file that describes the run; options override it.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the algorithm.")
+@click.option("--print-config", is_flag=True, help="Print the TOML that repeats this run, and stop.")
+@click.option("--checkpoint", type=str, help="Save the state here from time to time.")
+@click.option("--checkpoint-every", type=float, default=60.0, show_default=True, help="Seconds.")
+@click.option("--resume", type=str, help="Go on from a checkpoint.")
+@click.option("--output", type=str, help="Write the whole result to this file as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def solve(**options: Any) -> None:
+    """Find the best solution of INSTANCE you can.
+
+    INSTANCE is a file (knapPI_1_100_1000_1), a generated instance (knapsack:1000-1000, mmdp:300, nrp:100-20@7),
+    or either with options (nrp1.txt?ratio=0.5). Exit codes: 0 done, 2 bad input, 3 interrupted (best so far
+    printed), 4 internal check failed.
+    """
+    from systola.engines.catalog import make_engine
+    from systola.formats.catalog import open_instance
+    from systola.solve import parameters_of
+    from systola.solve import solve as run
+    from systola.stop import Stop
+
+    plan = _merge(options)
+    if not plan.get("instance"):
+        raise InputError("an instance is needed: a file, or a generated one such as knapsack:1000-1000")
+    found = open_instance(plan["instance"], plan.get("problem"))
+    engine = make_engine(plan.get("algorithm", "auto"), found.problem, plan.get("parameters"))
+    stop = Stop(**plan.get("stop", {}))
+    if options["print_config"]:
+        shown = {k: plan[k] for k in ("instance", "problem", "seed", "backend", "threads") if plan.get(k) is not None}
+        fixed = ("flavour",)
+        own = {k: v for k, v in parameters_of(engine).items() if k not in fixed}
+        limits = {k: v for k, v in stop.__dict__.items() if v is not None}
+        table = {"algorithm": engine.name, **shown, "stop": limits, "parameters": own}
+        click.echo(write_config({"seed": 1, **table}), nl=False)
+        return
+    quiet = options["quiet"] or options["as_json"]
+    with Screen(f"{found.name} {engine.name}", quiet) as screen, warnings.catch_warnings():
+        warnings.simplefilter("always", SlowObjectiveWarning)
+        result = run(
+            found.problem,
+            engine,
+            stop=stop,
+            seed=plan.get("seed", 1),
+            backend=plan.get("backend", "cpu"),
+            threads=plan.get("threads"),
+            callback=screen.update,
+            checkpoint=options["checkpoint"],
+            checkpoint_every=options["checkpoint_every"],
+            resume=options["resume"],
+            instance=found.name,
+        )
+    if options["as_json"]:
+        click.echo(json.dumps(result.to_json()))
+    else:
+        _print(result, found.best_known)
+    if options["output"]:
+        result.save(options["output"])
+    for note in result.notes:
+        click.echo(f"systola: {note}", err=True)
+    if result.stop == "interrupted":
+        sys.exit(3)
+    if result.notes:
+        sys.exit(2)
+
+
+def _merge(options: dict[str, Any]) -> dict[str, Any]:
+    """The configuration file, overridden by options."""
+    plan = read_config(options["config"]) if options["config"] else {}
+    _refuse_unknown(plan, _CONFIG_KEYS, "the configuration")
+    _refuse_unknown(plan.get("stop", {}), _STOP_KEYS, "[stop]")
+    for key in ("instance", "problem", "algorithm", "seed", "backend", "threads"):
+        if options[key] is not None:
+            plan[key] = options[key]
+    limits = {k: options[k] for k in _STOP_KEYS if options[k] is not None}
+    plan["stop"] = {**plan.get("stop", {}), **limits}
+    plan["parameters"] = {**plan.get("parameters", {}), **read_settings(options["pairs"])}
+    return plan
+
+
+def _refuse_unknown(table: Any, known: tuple[str, ...], where: str) -> None:
+    if not isinstance(table, dict):
+        raise InputError(f"{where} must be a table of keys and values, but got {table!r}")
+    for key in table:
+        if key not in known:
+            raise InputError(f"{where} has an unknown key {key!r}; there are: {', '.join(known)}")
+
+
+def _print(result: Result, best_known: Any) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column()
+    objective = show_number(result.objective)
+    if not result.feasible:
+        objective += f"  [red]infeasible by {show_number(result.violation)}[/red]"
+    elif best_known is not None and not isinstance(result.objective, list):
+        gap = abs(result.objective - best_known) / max(abs(best_known), 1e-12)
+        objective += "  [green]the best known value[/green]" if gap == 0 else f"  {gap:.3%} from the best known"
+    rate = result.evaluations / max(result.seconds, 1e-9)
+    table.add_row("instance", result.instance)
+    table.add_row("algorithm", f"{result.algorithm}, seed {result.seed}")
+    table.add_row("objective", objective)
+    table.add_row("found at", f"step {result.found_at:,} of {result.iterations:,} (stop: {result.stop})")
+    table.add_row("speed", f"{result.evaluations:,} solutions in {result.seconds:.2f} s, {rate / 1e6:.3g} M/s")
+    table.add_row("run on", f"{result.backend}, {result.threads} threads")
+    chosen = [i + 1 for i in range(len(result.solution)) if result.solution[i]]
+    if set(result.solution.tolist()) <= {0, 1}:
+        shown = " ".join(map(str, chosen[:25])) + (f" ... ({len(chosen)} in all)" if len(chosen) > 25 else "")
+        table.add_row("chosen", shown)
+    else:
+        table.add_row("solution", " ".join(map(str, result.solution[:40].tolist())))
+    Console(highlight=False).print(table)

@@ -1,0 +1,86 @@
+"""Digests of code and of data, so that an edit is noticed wherever it was made."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+
+def digest_of_data(*values: Any) -> str:
+    """Digest of arrays, numbers, strings, None and (nested) tuples, lists and dicts of them."""
+    state = hashlib.sha256()
+    _feed_value(state, values, set())
+    return state.hexdigest()[:16]
+
+
+def digest_of_functions(functions: dict[str, FunctionType]) -> str:
+    """Digest of what these functions do: their code, and the helpers and constants that it reaches."""
+    state = hashlib.sha256()
+    seen: set[int] = set()
+    for name in sorted(functions):
+        state.update(name.encode())
+        _feed_function(state, functions[name], seen)
+    return state.hexdigest()[:12]
+
+
+def _feed_function(state: Any, function: FunctionType, seen: set[int]) -> None:
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    _feed_code(state, function.__code__, function.__globals__, seen)
+    _feed_value(state, function.__defaults__, seen)
+    for cell in function.__closure__ or ():
+        _feed_value(state, cell.cell_contents, seen)
+
+
+def _feed_code(state: Any, code: CodeType, names: dict[str, Any], seen: set[int]) -> None:
+    state.update(code.co_code)
+    state.update(repr((code.co_names, code.co_varnames)).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _feed_code(state, constant, names, seen)
+        else:
+            state.update(repr(constant).encode())
+    for name in code.co_names:
+        if name not in names:
+            continue
+        value = names[name]
+        state.update(name.encode())
+        if isinstance(value, ModuleType):
+            # A helper reached as `module.helper`: the names of the code that the module has.
+            for inner in code.co_names:
+                found = getattr(value, inner, None)
+                if found is not None and _is_own(value):
+                    _feed_value(state, found, seen)
+        else:
+            _feed_value(state, value, seen)
+
+
+def _is_own(module: ModuleType) -> bool:
+    root = module.__name__.split(".")[0]
+    return root not in sys.stdlib_module_names and root not in {"numpy", "numba", "scipy", "systola"}
+
+
+def _feed_value(state: Any, value: Any, seen: set[int]) -> None:
+    function = getattr(value, "py_func", value)  # a jitted helper counts as the function it was made from
+    if isinstance(function, FunctionType):
+        _feed_function(state, function, seen)
+    elif isinstance(value, np.ndarray):
+        state.update(f"{value.dtype}{value.shape}".encode())
+        state.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, (tuple, list)):
+        state.update(f"{type(value).__name__}{len(value)}".encode())
+        for item in value:
+            _feed_value(state, item, seen)
+    elif isinstance(value, dict):
+        for key in value:
+            state.update(repr(key).encode())
+            _feed_value(state, value[key], seen)
+    elif isinstance(value, (bool, int, float, complex, str, bytes, np.generic, type(None))):
+        state.update(f"{type(value).__name__}{value!r}".encode())
+    else:
+        state.update(f"{type(value).__module__}.{type(value).__qualname__}".encode())

@@ -1,0 +1,65 @@
+"""An engine says which solutions meet in a cell, what the cell does, and where the result goes.
+
+Host side: a frozen dataclass of parameters that a user writes. `prepare` turns it into a `Design` for one problem:
+sizes, and the record by which kernels know the engine. Kernel side: the two verbs below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from systola.encodings import Array
+from systola.problem import Problem
+from systola.verbs import body_of, verb
+
+
+@verb
+def phase(engine: Any, step: Any) -> Any:
+    """Three numbers that all cells share in a step; computed once a step, not once a cell."""
+    return body_of("phase", engine)(engine, step)
+
+
+@verb
+def advance(
+    engine: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    cell: Any,
+    lane: Any,
+) -> Any:
+    """What one cell does in one step. Steps count from 1; touches only rows that no other cell touches."""
+    return body_of("advance", engine)(engine, space, problem, population, lanes, seed, step, shared, cell, lane)
+
+
+@dataclass(frozen=True)
+class Design:
+    """An engine laid out for one problem."""
+
+    record: Any  # what kernels see
+    cells: int  # work items of a step
+    rows: int  # solutions in memory
+    started: int  # of these, drawn and measured before the first step
+    per_step: int  # solutions made and measured in a step
+    slots: Array  # see Population
+    marked: bool  # whether the engine uses the problem's marks
+    steps: int  # default budget
+    shape: tuple[int, int] | None = None  # of the grid, for pictures
+
+
+class Engine(Protocol):
+    """What `solve` needs of an engine."""
+
+    @property
+    def name(self) -> str:
+        """As on the command line."""
+        ...
+
+    def prepare(self, problem: Problem) -> Design:
+        """Lay the engine out for this problem, or say why it cannot."""
+        ...

@@ -1,0 +1,225 @@
+"""Generational genetic algorithms on one mixed population: SGA and EGA of Pedemonte, Luna, Alba 2014, section 4.2.
+
+Binary tournament, two-point crossover with probability 0.9, each bit flipped with probability 1/l. A cell makes two
+children from two parents. In the elitist version a child that is not better than its parent gives way to it.
+Two generations lie in memory, the old one read, the new one written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from systola.bits import bit, lowest_one, segment_mask, toggle
+from systola.encodings import Array, Bits
+from systola.engines.engine import Design
+from systola.engines.population import assess, note
+from systola.errors import InputError
+from systola.kernel import inlined
+from systola.problem import Problem, better, flip
+from systola.rng import STEP, below, draw
+from systola.verbs import body_of, give_body, verb
+
+_PARENTS, _POINTS, _COUNTS, _PLACES = range(4)  # what the calls of `draw` in a cell are for; places come last
+
+
+class Panmictic(NamedTuple):
+    """Record of a generational GA."""
+
+    size: int
+    elitist: bool
+    crossover: int  # probability, in units of 2**-32
+    flips: Array  # [k] uint64: a number below flips[k] means at most k flipped bits, in units of 2**-32
+
+
+@verb
+def appraise(problem: Any, space: Any, population: Any, lanes: Any, lane: Any, parent: Any, child: Any) -> Any:
+    """Measures of the child into population.scores[child], from its parent's if the problem can."""
+    return body_of("appraise", problem)(problem, space, population, lanes, lane, parent, child)
+
+
+def _appraise_by_flips(
+    problem: Any, space: Any, population: Any, lanes: Any, lane: Any, parent: Any, child: Any
+) -> None:
+    x = population.x
+    measures = population.scores[child]
+    for k in range(measures.shape[0]):
+        measures[k] = population.scores[parent, k]
+    for w in range(x.shape[1]):
+        lanes.child[2 * lane, w] = x[parent, w]
+    for w in range(x.shape[1]):
+        differing = x[parent, w] ^ x[child, w]
+        while differing != np.uint64(0):
+            i = (w << 6) + lowest_one(differing)
+            flip(problem, lanes.child, 2 * lane, i, measures)
+            toggle(lanes.child, 2 * lane, i)
+            differing &= differing - np.uint64(1)
+
+
+def _appraise_by_evaluation(
+    problem: Any, space: Any, population: Any, lanes: Any, lane: Any, parent: Any, child: Any
+) -> None:
+    assess(space, problem, population.x, child, lanes, lane, population.scores[child])
+
+
+@inlined
+def _mutate(
+    flips: Any, x: Any, child: Any, parent: Any, other: Any, a: Any, b: Any, n: Any, number: Any, key: Any
+) -> None:
+    """Flip each bit with the same probability: first how many, then which, a bit already flipped being drawn again."""
+    seed, step, cell, side = key
+    wanted = np.int64(0)
+    while wanted < flips.shape[0] and number >= flips[wanted]:
+        wanted += 1
+    k = np.int64(0)
+    while wanted > 0:
+        r0, r1, r2, r3 = draw(seed, STEP, step, cell, _PLACES + 2 * k + side)
+        k += 1
+        for place in (r0, r1, r2, r3):
+            i = below(place, n)
+            inherited = bit(x, other, i) if a <= i < b else bit(x, parent, i)
+            if wanted > 0 and bit(x, child, i) == inherited:
+                toggle(x, child, i)
+                wanted -= 1
+
+
+def _phase(self: Any, step: Any) -> Any:
+    return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
+
+
+def _advance(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    cell: Any,
+    lane: Any,
+) -> None:
+    old, new, _ = shared
+    x = population.x
+    scores = population.scores
+    r0, r1, r2, r3 = draw(seed, STEP, step, cell, _PARENTS)
+    one = old + below(r0, self.size)
+    rival = old + below(r1, self.size)
+    if better(problem, scores[rival], scores[one]):
+        one = rival
+    two = old + below(r2, self.size)
+    rival = old + below(r3, self.size)
+    if better(problem, scores[rival], scores[two]):
+        two = rival
+
+    r0, r1, r2, r3 = draw(seed, STEP, step, cell, _POINTS)
+    a = below(r1, space.n + 1)
+    b = below(r2, space.n)
+    b += 1 if b >= a else 0
+    if a > b:
+        a, b = b, a
+    if r0 >= np.uint64(self.crossover):
+        b = a
+    c0, c1, _, _ = draw(seed, STEP, step, cell, _COUNTS)
+    for side in range(2):
+        parent = one if side == 0 else two
+        other = two if side == 0 else one
+        child = new + 2 * cell + side
+        if child >= new + self.size:
+            continue
+        for w in range(x.shape[1]):
+            mask = segment_mask(w, a, b)
+            x[child, w] = (x[parent, w] & ~mask) | (x[other, w] & mask)
+        _mutate(
+            self.flips,
+            x,
+            child,
+            parent,
+            other,
+            a,
+            b,
+            space.n,
+            c0 if side == 0 else c1,
+            (seed, step, cell, np.int64(side)),
+        )
+        appraise(problem, space, population, lanes, lane, parent, child)
+        note(problem, lanes, lane, x, child, scores[child], step, 2 * cell + side)
+        if self.elitist and not better(problem, scores[child], scores[parent]):
+            for w in range(x.shape[1]):
+                x[child, w] = x[parent, w]
+            for k in range(scores.shape[1]):
+                scores[child, k] = scores[parent, k]
+
+
+give_body("phase", Panmictic, _phase)
+give_body("advance", Panmictic, _advance)
+
+
+def flip_thresholds(n: int, probability: float) -> Array:
+    """Distribution function of the number of flipped bits of n, in units of 2**-32."""
+    from scipy.stats import binom
+
+    cumulative: Array = np.round(binom.cdf(np.arange(n + 1), n, probability) * 2.0**32).astype(np.uint64)
+    return cumulative[: int(np.argmax(cumulative >= 2**32)) + 1]
+
+
+@dataclass(frozen=True)
+class SGA:
+    """Simple genetic algorithm, generational.
+
+    Parameters
+    ----------
+    size : int, optional
+        Population; default 2 * l * ceil(lg l), as SGS has.
+    crossover : float
+        Probability of two-point crossover.
+    mutation : float, optional
+        Probability of flipping a bit; default 1/l.
+    """
+
+    size: int | None = None
+    crossover: float = 0.9
+    mutation: float | None = None
+    elitist = False
+
+    @property
+    def name(self) -> str:
+        return "ega" if self.elitist else "sga"
+
+    def prepare(self, problem: Problem) -> Design:
+        space = problem.space
+        if not isinstance(space, Bits):
+            raise InputError(
+                f"{self.name.upper()} works on binary problems, but {type(problem).__name__} is encoded as "
+                f"{type(space).__name__}"
+            )
+        l = space.n  # noqa: E741
+        tau = max(1, (l - 1).bit_length())
+        size = 2 * l * tau if self.size is None else self.size
+        mutation = 1 / l if self.mutation is None else self.mutation
+        if not 2 <= size <= 10**7:
+            raise InputError(f"`2 <= size <= 10000000` must hold, but got {size}")
+        for name, value in (("crossover", self.crossover), ("mutation", mutation)):
+            if not 0 <= value <= 1:
+                raise InputError(f"`0 <= {name} <= 1` must hold, but got {value}")
+        body = _appraise_by_flips if problem.offers("flip") else _appraise_by_evaluation
+        give_body("appraise", type(problem)._record, body)
+        return Design(
+            record=Panmictic(size, self.elitist, round(self.crossover * 2**32), flip_thresholds(l, mutation)),
+            cells=(size + 1) // 2,
+            rows=2 * size,
+            started=size,
+            per_step=size,
+            slots=np.zeros(1, np.int32),
+            marked=False,
+            steps=l * tau,
+        )
+
+
+@dataclass(frozen=True)
+class EGA(SGA):
+    """Elitist version of SGA: a child replaces its parent only if it is better."""
+
+    elitist = True

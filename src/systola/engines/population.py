@@ -1,0 +1,118 @@
+"""The arrays that engines work on, and the few things every engine does with them.
+
+Solutions never move: a population is rows, and what flows through a grid is row numbers. Work is cut into *lanes*,
+a fixed number of them whatever the number of threads (on a GPU one for each cell); each lane remembers the best
+solution it saw and when, so that the best of a run does not depend on who computed what.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from systola.encodings import Array, reveal
+from systola.kernel import inlined
+from systola.problem import evaluate, fitness, violation, write_measures
+
+NEVER = -1
+
+
+class Population(NamedTuple):
+    """Rows of solutions and what is known of them."""
+
+    x: Array  # [rows, words or decisions]
+    scores: Array  # [rows, measures]
+    marks: Array  # [rows, marks], for problems that keep any
+    slots: Array  # which row is where, for engines that exchange rows
+
+
+class Lanes(NamedTuple):
+    """Workspace and memory of each lane."""
+
+    step: Array  # [lanes] when the lane's best was found, NEVER at first
+    cell: Array  # [lanes] where
+    score: Array  # [lanes, measures] its measures
+    best: Array  # [lanes, words or decisions] the solution
+    child: Array  # [2 * lanes, words or decisions] children under construction
+    trial: Array  # [2 * lanes, measures] their measures
+    decisions: Array  # [lanes, n] plain decisions, as `evaluate` gets them
+    faults: Array  # [lanes] how often the objective was not a number
+    faulty: Array  # [lanes, n] the first decisions for which it was not
+
+
+class Best(NamedTuple):
+    """The best of all lanes: one row each."""
+
+    step: Array
+    cell: Array
+    score: Array
+    best: Array
+
+
+@inlined
+def assess(space: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, measures: Any) -> None:
+    """Measure the stored solution x[row] with the plain objective."""
+    reveal(space, x, row, lanes.decisions, lane)
+    write_measures(evaluate(problem, lanes.decisions[lane]), measures)
+    for k in range(measures.shape[0]):
+        if measures[k] != measures[k]:
+            if lanes.faults[lane] == 0:
+                for i in range(lanes.decisions.shape[1]):
+                    lanes.faulty[lane, i] = lanes.decisions[lane, i]
+            lanes.faults[lane] += 1
+
+
+@inlined
+def ranks_above(problem: Any, new: Any, old: Any) -> Any:
+    """Whether measures `new` make a better answer than `old`: less violation first, then fitness."""
+    gap = violation(problem, new) - violation(problem, old)
+    return gap < 0 or (gap == 0 and fitness(problem, new) > fitness(problem, old))
+
+
+@inlined
+def note(problem: Any, lanes: Any, lane: Any, x: Any, row: Any, measures: Any, step: Any, cell: Any) -> None:
+    """Remember x[row] if it is the best answer that this lane has seen."""
+    if lanes.step[lane] != NEVER and not ranks_above(problem, measures, lanes.score[lane]):
+        return
+    lanes.step[lane] = step
+    lanes.cell[lane] = cell
+    for k in range(measures.shape[0]):
+        lanes.score[lane, k] = measures[k]
+    for w in range(x.shape[1]):
+        lanes.best[lane, w] = x[row, w]
+
+
+@inlined
+def comes_first(problem: Any, lanes: Any, one: Any, other: Any) -> Any:
+    """Whether lane `one` holds the better answer; among equals the earlier, then the lower cell."""
+    if lanes.step[one] == NEVER or lanes.step[other] == NEVER:
+        return lanes.step[one] != NEVER
+    if ranks_above(problem, lanes.score[one], lanes.score[other]):
+        return True
+    if ranks_above(problem, lanes.score[other], lanes.score[one]):
+        return False
+    return lanes.step[one] < lanes.step[other] or (
+        lanes.step[one] == lanes.step[other] and lanes.cell[one] < lanes.cell[other]
+    )
+
+
+@inlined
+def elect(problem: Any, lanes: Any, first: Any, stride: Any) -> Any:
+    """The lane with the best answer among first, first + stride, ..."""
+    chosen = first
+    for lane in range(first + stride, lanes.step.shape[0], stride):
+        if comes_first(problem, lanes, np.int64(lane), chosen):
+            chosen = np.int64(lane)
+    return chosen
+
+
+@inlined
+def copy_best(lanes: Any, lane: Any, best: Any) -> None:
+    """Write the answer of a lane into the one record of the run."""
+    best.step[0] = lanes.step[lane]
+    best.cell[0] = lanes.cell[lane]
+    for k in range(lanes.score.shape[1]):
+        best.score[0, k] = lanes.score[lane, k]
+    for w in range(lanes.best.shape[1]):
+        best.best[0, w] = lanes.best[lane, w]

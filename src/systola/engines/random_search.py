@@ -1,0 +1,74 @@
+"""Random search: the sanity check of Pedemonte, Luna, Alba 2014, section 4.2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from systola.engines.engine import Design
+from systola.engines.population import assess, note
+from systola.errors import InputError
+from systola.problem import Problem, construct
+from systola.verbs import give_body
+
+
+class Sampler(NamedTuple):
+    """Record of random search."""
+
+    size: int
+
+
+def _phase(self: Any, step: Any) -> Any:
+    return 0, 0, 0
+
+
+def _advance(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    cell: Any,
+    lane: Any,
+) -> None:
+    row = 2 * lane
+    construct(problem, space, lanes.child, row, seed, step, cell)
+    assess(space, problem, lanes.child, row, lanes, lane, lanes.trial[row])
+    note(problem, lanes, lane, lanes.child, row, lanes.trial[row], step, cell)
+
+
+give_body("phase", Sampler, _phase)
+give_body("advance", Sampler, _advance)
+
+
+@dataclass(frozen=True)
+class RS:
+    """Random search: independent random solutions, `size` of them a step (default 2 * l * ceil(lg l))."""
+
+    size: int | None = None
+
+    @property
+    def name(self) -> str:
+        return "rs"
+
+    def prepare(self, problem: Problem) -> Design:
+        n = problem.space.n
+        tau = max(1, (n - 1).bit_length())
+        size = 2 * n * tau if self.size is None else self.size
+        if not 1 <= size <= 10**9:
+            raise InputError(f"`1 <= size <= 1000000000` must hold, but got {size}")
+        return Design(
+            record=Sampler(size),
+            cells=size,
+            rows=1,
+            started=1,
+            per_step=size,
+            slots=np.zeros(1, np.int32),
+            marked=False,
+            steps=n * tau,
+        )

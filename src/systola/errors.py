@@ -1,0 +1,34 @@
+"""What users see when something is wrong: the rule, what came, where, what to do."""
+
+from __future__ import annotations
+
+
+class SystolaError(Exception):
+    """Base of every error that systola raises on purpose."""
+
+    exit_code = 2
+
+
+class InputError(SystolaError):
+    """A file, an argument or a parameter breaks a rule."""
+
+
+class ObjectiveError(SystolaError):
+    """A user's objective raised, or returned something that is not a number."""
+
+
+class MissingExtra(SystolaError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f'{what} needs the extra "{extra}": pip install "systola[{extra}]"')
+
+
+class CheckFailed(SystolaError):
+    """An internal check failed: the answer cannot be trusted, so none is given."""
+
+    exit_code = 4
+
+
+class SlowObjectiveWarning(UserWarning):
+    """Numba could not compile an objective, so it runs as plain Python."""

@@ -1,0 +1,336 @@
+"""What an INSTANCE argument means: a file, one problem of a file, or a generated instance.
+
+A new format or generator is one more entry of `FORMATS` or `GENERATORS`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from systola.errors import InputError
+from systola.formats import knapsack, next_release
+from systola.formats.instance import Instance
+from systola.formats.text import read_text, shown, whole_number
+from systola.problem import MAXIMISE, Problem
+from systola.problems.mmdp import MMDP
+from systola.rng import check_seed
+
+Option = Callable[[str, str], Any]  # the value of an option from its name and text; InputError if it is none
+
+
+def _weight(name: str, text: str) -> float:
+    weight = _decimal(name, text)
+    if not 0 <= weight <= 1:
+        raise InputError(f"`0 <= {name} <= 1` must hold, but got {shown(text)}")
+    return weight
+
+
+def _ratio(name: str, text: str) -> float:
+    ratio = _decimal(name, text)
+    if not 0 < ratio <= 1:
+        raise InputError(f"`0 < {name} <= 1` must hold, but got {shown(text)}")
+    return ratio
+
+
+def _decimal(name: str, text: str) -> float:
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+", text):
+        raise InputError(f"`{name}` must be a number such as 0.5, but got {shown(text)}")
+    return float(text)
+
+
+def _kind(name: str, text: str) -> str:
+    return _choose(text, knapsack.KINDS, name)
+
+
+def _make_knapsack(items: int, spread: int, kind: str = "paper") -> tuple[Problem, int | None]:
+    best_known = knapsack.TABLE_1.get((items, spread)) if kind == "paper" else None
+    return knapsack.pisinger(items, spread, kind), best_known
+
+
+def _make_mmdp(bits: int) -> tuple[Problem, int]:
+    return MMDP(bits), bits // 6
+
+
+def _make_next_release(customers: int, requirements: int, seed: int, weight: float = 0.5) -> tuple[Problem, None]:
+    return next_release.generate(customers, requirements, seed, weight), None
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Attributes
+    ----------
+    name
+        For messages.
+    problem
+        As the command line names it.
+    read
+        Makes an Instance of a path and options; InputError if the file has another format.
+    options
+        What may follow ``?``, by name.
+    many
+        Whether a file holds several problems; then `read` gets the keyword `part`, the text after ``#`` or None.
+    """
+
+    name: str
+    problem: str
+    read: Callable[..., Instance]
+    options: Mapping[str, Option] = field(default_factory=dict)
+    many: bool = False
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A generator of instances.
+
+    Attributes
+    ----------
+    problem
+        As the command line names it; also the word before the colon.
+    usage
+        The whole argument, for help.
+    pattern
+        What follows the colon as a regular expression; its named groups are keywords of `make`, digits as numbers.
+    source
+        Whose generator it is.
+    make
+        Makes the problem, and says the best known objective or None.
+    options
+        What may follow ``?``, by name.
+    seeded
+        Whether ``@SEED`` may follow; then `make` gets the keyword `seed`.
+    """
+
+    problem: str
+    usage: str
+    pattern: str
+    source: str
+    make: Callable[..., tuple[Problem, int | float | None]]
+    options: Mapping[str, Option] = field(default_factory=dict)
+    seeded: bool = False
+
+
+FORMATS = (
+    Format("knapPI", "knapsack", knapsack.read),
+    Format("customers' requests", "nrp", next_release.read_requests, {"ratio": _ratio}),
+    Format("requirements by stakeholders", "nrp", next_release.read_table, {"weight": _weight}),
+    Format("release planning set", "nrp", next_release.read_planner_set, {"weight": _weight}),
+)
+
+GENERATORS = (
+    Generator(
+        "knapsack",
+        "knapsack:ITEMS-SPREAD[?kind=KIND]",
+        r"(?P<items>[0-9]+)-(?P<spread>[0-9]+)",
+        "Pisinger's generator; by default the instances of Pedemonte, Luna, Alba 2014",
+        _make_knapsack,
+        {"kind": _kind},
+    ),
+    Generator("mmdp", "mmdp:BITS", r"(?P<bits>[0-9]+)", "Goldberg, Deb, Horn 1992", _make_mmdp),
+    Generator(
+        "nrp",
+        "nrp:CUSTOMERS-REQUIREMENTS[@SEED][?weight=W]",
+        r"(?P<customers>[0-9]+)-(?P<requirements>[0-9]+)",
+        "drawn in the style of Durillo et al. 2011",
+        _make_next_release,
+        {"weight": _weight},
+        seeded=True,
+    ),
+)
+
+
+def list_generators() -> tuple[Generator, ...]:
+    """All generators, for help."""
+    return GENERATORS
+
+
+def list_formats() -> tuple[Format, ...]:
+    """All file formats, for help."""
+    return FORMATS
+
+
+def open_instance(spec: str, problem: str | None = None) -> Instance:
+    """Open the instance that an argument of the command line means.
+
+    Parameters
+    ----------
+    spec
+        A file; ``FILE#PART`` for one problem of a file, by number from 1 or by name; or a generated instance such as
+        ``knapsack:1000-1000``, ``mmdp:300`` or ``nrp:100-20@3``. Options follow as in ``nrp1.txt?ratio=0.3``, with
+        ``&`` between them.
+    problem
+        What the file holds, such as ``knapsack``; by default it is recognised from the content.
+
+    Returns
+    -------
+    Instance
+        The problem, its name, and what is known of it.
+
+    Raises
+    ------
+    InputError
+        If the argument means nothing, or the file breaks the rules of its format.
+    """
+    if problem is not None:
+        _choose(problem, _problems(), "problem")
+    if _is_file(spec):  # whatever signs its name has
+        return _open_file(Path(spec), None, {}, problem)
+    base, options = _split_options(spec)
+    name, colon, arguments = base.partition(":")
+    for generator in GENERATORS:
+        if colon and generator.problem == name:
+            return _generate(generator, arguments, options, problem)
+    path, mark, part = base.rpartition("#")
+    if not mark or _is_file(base):
+        return _open_file(_found(base), None, options, problem)
+    if not part:
+        raise InputError(f"a number or name must follow #, but got {shown(spec)}")
+    return _open_file(_found(path), part, options, problem)
+
+
+def describe(instance: Instance) -> dict[str, Any]:
+    """What `systola instances show` shows: plain values only, fit for JSON."""
+    problem = instance.problem
+    data: dict[str, Any] = {}
+    for entry in dataclasses.fields(problem):  # type: ignore[arg-type]
+        value = getattr(problem, entry.name)
+        if not entry.init:
+            continue
+        if isinstance(value, np.ndarray):
+            data[entry.name] = {"shape": list(value.shape)}
+            if value.size:
+                data[entry.name] |= {k: getattr(value, k)().item() for k in ("min", "max", "sum")}
+        else:
+            data[entry.name] = value
+    return {
+        "name": instance.name,
+        "problem": instance.kind,
+        "summary": problem.describe(),
+        "decisions": problem.space.n,
+        "senses": ["maximise" if sense == MAXIMISE else "minimise" for sense in problem.senses],
+        "best_known": instance.best_known,
+        "source": instance.source,
+        "notes": list(instance.notes),
+        "digest": problem.digest(),
+        "data": data,
+    }
+
+
+def _problems() -> list[str]:
+    return list(dict.fromkeys([*(g.problem for g in GENERATORS), *(f.problem for f in FORMATS)]))
+
+
+def _choose(word: str, valid: Iterable[str], what: str) -> str:
+    """The word, if it is valid; else an error that lists what is, and names the nearest."""
+    valid = list(valid)
+    if word in valid:
+        return word
+    near = difflib.get_close_matches(word, valid, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise InputError(f"`{what}` must be one of {', '.join(valid)}, but got {shown(word)}{hint}")
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _found(path: str) -> Path:
+    """A path to read; the error for one that is none speaks of generators if that is what was meant."""
+    name, colon, _ = path.partition(":")
+    if colon and len(name) > 1 and name.isidentifier() and not _is_file(path):  # a single letter is a drive
+        _choose(name, [g.problem for g in GENERATORS], "generator")
+    if not path:
+        raise InputError(
+            f"an instance must be a file or one of {', '.join(g.usage for g in GENERATORS)}, but got an empty name"
+        )
+    return Path(path)
+
+
+def _split_options(spec: str) -> tuple[str, dict[str, str]]:
+    base, mark, rest = spec.partition("?")
+    options: dict[str, str] = {}
+    for item in rest.split("&") if mark else ():
+        name, equals, value = item.partition("=")
+        if not equals or not name:
+            raise InputError(f"an option must look like name=value, but got {shown(item)} in {shown(spec)}")
+        if name in options:
+            raise InputError(f"an option must come once, but {name!r} comes again in {shown(spec)}")
+        options[name] = value
+    return base, options
+
+
+def _convert(options: Mapping[str, str], known: Mapping[str, Option], where: str) -> dict[str, Any]:
+    for name in options:
+        if not known:
+            raise InputError(f"{where} takes no options, but got {shown(name)}")
+        _choose(name, known, f"option of {where}")
+    return {name: known[name](name, text) for name, text in options.items()}
+
+
+def _generate(generator: Generator, arguments: str, options: Mapping[str, str], problem: str | None) -> Instance:
+    name = f"{generator.problem}:{arguments}"
+    if problem not in (None, generator.problem):
+        raise InputError(f"{shown(name)} makes a {generator.problem}, but the problem named is {problem}")
+    sizes, mark, seed = arguments.partition("@")
+    keywords = _convert(options, generator.options, generator.problem + ":")
+    if mark and not generator.seeded:
+        raise InputError(f"{generator.usage} takes no seed, but got {shown('@' + seed)}")
+    if generator.seeded:
+        if mark and not re.fullmatch("[0-9]{1,20}", seed):
+            raise InputError(f"a seed must be a whole number after @, but got {shown(seed)}")
+        keywords["seed"] = check_seed(int(seed)) if mark else 1
+    match = re.fullmatch(generator.pattern, sizes)
+    if match is None:
+        raise InputError(f"a generated instance must look like {generator.usage}, but got {shown(name)}")
+    for key, text in match.groupdict().items():
+        keywords[key] = whole_number(text, key) if text.isdigit() else text
+    made, best_known = generator.make(**keywords)
+    if options:
+        name += "?" + "&".join(f"{key}={text}" for key, text in options.items())
+    return Instance(name, made, best_known, generator.source, kind=generator.problem)
+
+
+def _open_file(path: Path, part: str | None, options: Mapping[str, str], problem: str | None) -> Instance:
+    """Read a file by the one format that fits it."""
+    read_text(path)  # what is wrong with every format is said once
+    candidates = [f for f in FORMATS if problem in (None, f.problem)]
+    if not candidates:
+        raise InputError(f"no file format holds the problem {problem}, so {path.name} cannot be one; generate it")
+    fitting: list[tuple[Format, Instance]] = []
+    failed: dict[str, InputError] = {}
+    for form in candidates:
+        known = {name: text for name, text in options.items() if name in form.options}
+        keywords = _convert(known, form.options, path.name)
+        if form.many:
+            keywords["part"] = part
+        try:
+            fitting.append((form, form.read(path, **keywords)))
+        except InputError as error:
+            failed[form.name] = error
+    if len(fitting) > 1:
+        raise InputError(
+            f"a file must have one format, but {path.name} fits {' and '.join(f.name for f, _ in fitting)}; "
+            "name the problem"
+        )
+    if not fitting:
+        if len(failed) == 1:
+            raise next(iter(failed.values()))
+        reasons = "".join(f"\n  {name}: {error}" for name, error in failed.items())
+        raise InputError(f"a file must have a known format, but {path.name} fits none; tried{reasons}")
+    ((form, instance),) = fitting
+    if part is not None and not form.many:
+        raise InputError(f"{path.name} holds a single problem, but got #{part}; leave it out")
+    _convert(options, form.options, f"the format {form.name}")
+    return instance

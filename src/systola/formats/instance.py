@@ -1,0 +1,39 @@
+"""A problem with its name and what is known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from systola.encodings import Array
+from systola.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A problem with its name and what is known of it.
+
+    Attributes
+    ----------
+    name
+        Short, for tables.
+    problem
+        The problem itself.
+    best_known
+        The best objective known, in the problem's own sense and units; None if none is.
+    source
+        Where the data come from.
+    notes
+        What a user should know of the data, such as parts of a file that the problem leaves out.
+    kind
+        The problem as the command line names it, such as ``knapsack``.
+    solution
+        Decisions that reach `best_known`, if they are known.
+    """
+
+    name: str
+    problem: Problem
+    best_known: int | float | None
+    source: str
+    notes: tuple[str, ...] = ()
+    kind: str = ""
+    solution: Array | None = None

@@ -1,0 +1,166 @@
+"""Text files of numbers, read so that every complaint says the rule, what came, and where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from systola.errors import InputError
+
+MOST_BYTES = 256 * 2**20  # a larger file is a mistake: the largest public instances have a few megabytes
+_SHOWN = 40  # characters of a token in a message
+_WORD = re.compile(r"\S+")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+
+
+def read_text(path: Path) -> str:
+    """The whole text of a file, with line ends as ``\\n``.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, no regular file, not readable, larger than `MOST_BYTES`, or no UTF-8 text.
+    """
+    try:
+        if path.is_dir():
+            raise InputError(f"an instance must be a file, but {str(path)!r} is a directory")
+        if path.exists() and not path.is_file():
+            raise InputError(f"an instance must be a regular file, but {str(path)!r} is not")
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"an instance must be a file, but there is none at {str(path)!r}") from None
+    except OSError as error:
+        raise InputError(f"a file must be readable, but {str(path)!r} is not: {error.strerror}") from None
+    except ValueError as error:
+        raise InputError(f"a path must be one the system knows, but got {str(path)!r}: {error}") from None
+    if len(raw) > MOST_BYTES:
+        raise InputError(f"a file must have at most {MOST_BYTES // 2**20} MB, but {path.name} has more")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"a file must be text in UTF-8, but byte {error.start + 1} of {path.name} is no part of one"
+        ) from None
+    if "\0" in text:
+        raise InputError(f"a file must be text, but {path.name} has a zero byte at {text.index(chr(0)) + 1}")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@contextmanager
+def located(place: str) -> Iterator[None]:
+    """Add a place to the message of an InputError raised inside."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{error} ({place})") from None
+
+
+def whole_number(token: str, what: str, low: int | None = None, high: int | None = None) -> int:
+    """A whole number of 64 bits with low <= number <= high from its text; `what` names it in the message."""
+    if not _WHOLE.fullmatch(token):
+        raise InputError(f"`{what}` must be a whole number, but got {shown(token)}")
+    # The length first: converting millions of digits takes minutes.
+    number = int(token) if len(token.lstrip("+-0")) < 20 else 2**63
+    if not -(2**63) <= number < 2**63:
+        raise InputError(f"`{what}` must fit into 64 bits, but got {shown(token)}")
+    if (low is not None and number < low) or (high is not None and number > high):
+        lower = f"{low} <= " if low is not None and high is not None else ""
+        upper = f" <= {high}" if high is not None else f" >= {low}"
+        raise InputError(f"`{lower}{what}{upper}` must hold, but got {number}")
+    return number
+
+
+def shown(token: str) -> str:
+    """A token as messages show it: quoted, not too long."""
+    return repr(token if len(token) <= _SHOWN else token[:_SHOWN] + "...")
+
+
+class Tokens:
+    """The words of a text, one after the other.
+
+    Parameters
+    ----------
+    text
+        As `read_text` gives it.
+    name
+        Of the file, for messages.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text = text
+        self._name = name
+        self._next = 0  # where to look for the next word
+        self._last = 0  # where the last word began
+
+    def word(self, what: str) -> str:
+        """The next word."""
+        match = _WORD.search(self._text, self._next)
+        if match is None:
+            raise self._ended(what)
+        self._last, self._next = match.span()
+        return match[0]
+
+    def integer(self, what: str, low: int | None = None, high: int | None = None) -> int:
+        """The next word as a whole number with low <= number <= high."""
+        word = self.word(what)
+        try:
+            return whole_number(word, what, low, high)
+        except InputError as error:
+            raise self.error(str(error)) from None
+
+    def integers(self, count: int, what: str, low: int | None = None, high: int | None = None) -> NDArray[np.int64]:
+        """The next `count` words as whole numbers."""
+        if count > self._room():
+            raise self._ended(what)
+        numbers = np.empty(count, np.int64)
+        read = 0
+        try:
+            for match in islice(_WORD.finditer(self._text, self._next), count):
+                self._last, self._next = match.span()
+                numbers[read] = whole_number(match[0], what, low, high)
+                read += 1
+        except InputError as error:
+            raise self.error(str(error)) from None
+        if read < count:
+            raise self._ended(what)
+        return numbers
+
+    def count(self, what: str, each: int = 1, low: int = 1) -> int:
+        """The next word as a number of things, each of which takes at least `each` words of the rest."""
+        number = self.integer(what, low)
+        if number * each > self._room():
+            raise self.error(f"`{what}` must be what the rest of the file can hold, but got {number}")
+        return number
+
+    def at_end(self) -> bool:
+        """Whether no word is left."""
+        return _WORD.search(self._text, self._next) is None
+
+    def end(self, what: str) -> None:
+        """No word may be left after `what`."""
+        if not self.at_end():
+            raise self.error(f"the file must end after {what}, but goes on with {shown(self.word(what))}")
+
+    def error(self, message: str) -> InputError:
+        """An error at the last word read."""
+        return InputError(f"{message} ({self._name}, line {self._line(self._last)})")
+
+    def _room(self) -> int:
+        """How many words the rest can hold: each has a character and a space before it."""
+        return (len(self._text) - self._next + 1) // 2
+
+    def _ended(self, what: str) -> InputError:
+        if not self._text.strip():
+            return InputError(f"`{what}` must come first, but the file is empty ({self._name})")
+        last = self._line(len(self._text.rstrip()))
+        return InputError(f"`{what}` must follow, but the file ends ({self._name}, line {last})")
+
+    def _line(self, place: int) -> int:
+        return self._text.count("\n", 0, place) + 1

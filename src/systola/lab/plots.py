@@ -1,0 +1,342 @@
+"""Plots of results: convergence, spread, and the life of a systolic grid.
+
+Matplotlib is the extra ``plots``; it is imported when a plot is drawn. Colours are those of Okabe and Ito,
+told apart by all common kinds of colour vision; lines differ in dashes too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from systola.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_Array = npt.NDArray[np.float64]
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
+_INK, _SOFT, _FAINT = "#222222", "#666666", "#DDDDDD"
+
+_STYLE = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _SOFT,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "text.color": _INK,
+    "xtick.color": _SOFT,
+    "ytick.color": _SOFT,
+    "xtick.labelcolor": _INK,
+    "ytick.labelcolor": _INK,
+    "grid.color": _FAINT,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "figure.facecolor": "white",
+    "svg.hashsalt": "systola",
+}
+
+_POINTS = 500  # of a curve: finer than a printed page shows
+_NUMBERS = "{x:,.10g}"
+_DECADES_BESIDE_ZERO = 1e6  # beside zero, at most so many powers of ten: rounding errors are no results
+_ABREAST = 4  # frames of a heat map side by side
+_SUFFIXES = (".png", ".pdf", ".svg")
+
+
+def convergence(
+    curves: Mapping[str, Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]],
+    *,
+    label: str = "Best value so far",
+    title: str = "",
+) -> Figure:
+    """Best value against evaluations: the median over the runs, and the quartiles as a band.
+
+    Parameters
+    ----------
+    curves
+        For each algorithm one pair a run: evaluations (increasing) and the best value known after each.
+        Between two points, and after the last, a run keeps its value. A curve starts where the last of its
+        runs does.
+    label
+        What the values are.
+    title
+        A title, if any.
+
+    Returns
+    -------
+    Figure
+        Axes that span two powers of ten or more are logarithmic.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to draw, or a run is empty, unordered, not finite, or its arrays differ in length.
+    MissingExtra
+        If Matplotlib is not installed.
+    """
+    if not curves:
+        raise InputError("a convergence plot needs one algorithm or more, but got none; run something first")
+    runs = {name: [_read_run(name, *pair) for pair in pairs] for name, pairs in curves.items()}
+    for name, found in runs.items():
+        if not found:
+            raise InputError(f"each algorithm needs one run or more, but {name!r} has none; leave it out or run it")
+    every = [run for found in runs.values() for run in found]
+    grid = _spread_points(np.concatenate([evaluations for evaluations, _ in every]))
+
+    with _style():
+        figure, axes = _blank(6.4, 3.8)
+        for index, (name, found) in enumerate(runs.items()):
+            start = max(evaluations[0] for evaluations, _ in found)
+            steps = np.unique(np.append(grid[grid >= start], start))
+            values = np.array([best[np.searchsorted(at, steps, side="right") - 1] for at, best in found])
+            low, middle, high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
+            colour, dashes = _COLOURS[index % len(_COLOURS)], _DASHES[index % len(_DASHES)]
+            axes.fill_between(steps, low, high, step="post", color=colour, alpha=0.16, linewidth=0)
+            axes.step(steps, middle, where="post", color=colour, linestyle=dashes, linewidth=1.6, label=name)
+        _choose_scale(axes, "x", grid)
+        _choose_scale(axes, "y", np.concatenate([best for _, best in every]))
+        axes.margins(x=0.01)
+        axes.grid(axis="y")
+        axes.set_xlabel("Evaluations")
+        axes.set_ylabel(label)
+        axes.set_title(title)
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), handlelength=2.6, borderaxespad=0)
+    return figure
+
+
+def boxplots(samples: Mapping[str, Sequence[float]], *, label: str = "Final value", title: str = "") -> Figure:
+    """The values each algorithm reached: median, quartiles, whiskers, and every run as a dot.
+
+    Parameters
+    ----------
+    samples
+        For each algorithm one value a run.
+    label
+        What the values are.
+    title
+        A title, if any.
+
+    Returns
+    -------
+    Figure
+        One line an algorithm, the first on top. Whiskers reach the last run within 1.5 quartile distances.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to draw, or a sample is empty or not finite.
+    MissingExtra
+        If Matplotlib is not installed.
+    """
+    if not samples:
+        raise InputError("a box plot needs one sample or more, but got none; run something first")
+    values = [_read_values(f"the sample of {name!r}", sample) for name, sample in samples.items()]
+    places = np.arange(len(values), 0, -1)
+
+    with _style():
+        figure, axes = _blank(6.4, 0.9 + 0.42 * len(values))
+        for place, sample in zip(places, values, strict=True):
+            low, middle, high = np.quantile(sample, (0.25, 0.5, 0.75))
+            near = sample[(sample >= low - 1.5 * (high - low)) & (sample <= high + 1.5 * (high - low))]
+            axes.hlines(place, near.min(), near.max(), color=_SOFT, linewidth=0.9)
+            axes.barh(place, high - low, 0.55, left=low, color="#DCEBF5", edgecolor=_SOFT, linewidth=0.8)
+            dots = place + _scatter(len(sample))
+            axes.scatter(sample, dots, s=8, color=_COLOURS[0], alpha=0.5, linewidth=0, zorder=3)
+            axes.vlines(middle, place - 0.275, place + 0.275, color=_COLOURS[1], linewidth=2.2, zorder=4)
+        _choose_scale(axes, "x", np.concatenate(values))
+        axes.set_yticks(places, list(samples))
+        axes.set_ylim(0.4, len(values) + 0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.grid(axis="x")
+        axes.set_xlabel(label)
+        axes.set_title(title)
+    return figure
+
+
+def grid_heatmap(
+    frames: Sequence[npt.ArrayLike], steps: Sequence[int], *, label: str = "Fitness", title: str = ""
+) -> Figure:
+    """The values of all cells of a grid at several moments, in one scale of colour.
+
+    Parameters
+    ----------
+    frames
+        For each moment a matrix, one value a cell; all of one shape.
+    steps
+        The step of each moment.
+    label
+        What the values are.
+    title
+        A title, if any.
+
+    Returns
+    -------
+    Figure
+        Wide grids lie one below the other, so that a column of cells keeps its place; others side by side.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to draw, shapes or numbers of frames and steps differ, or values are not finite.
+    MissingExtra
+        If Matplotlib is not installed.
+    """
+    cells = [np.asarray(frame, dtype=np.float64) for frame in frames]
+    if not cells or len(cells) != len(steps):
+        raise InputError(
+            f"a heat map needs one frame or more and a step for each, but got {len(cells)} and {len(steps)}"
+        )
+    for step, frame in zip(steps, cells, strict=True):
+        if frame.ndim != 2 or frame.size == 0 or frame.shape != cells[0].shape or not np.isfinite(frame).all():
+            raise InputError(
+                f"frames are finite matrices of one shape, {cells[0].shape} as the first, "
+                f"but that of step {step} has shape {frame.shape} and "
+                f"{np.count_nonzero(~np.isfinite(frame))} values that are not finite"
+            )
+    height, width = cells[0].shape
+    wide = width > 2 * height
+    low, high = min(float(frame.min()) for frame in cells), max(float(frame.max()) for frame in cells)
+
+    columns = 1 if wide else min(len(cells), _ABREAST)
+    rows = math.ceil(len(cells) / columns)
+    each = min(max(0.035 * height, 0.45), 1.2) + 0.3 if wide else 2.4
+
+    with _style():
+        figure, panels = _panels(rows, columns, 7.6 if wide else 1.0 + each * columns, 0.9 + each * rows)
+        image: Any = None
+        for index, axes in enumerate(panels):
+            if index >= len(cells):
+                axes.set_visible(False)
+                continue
+            image = axes.imshow(
+                cells[index],
+                aspect="auto" if wide else "equal",
+                cmap="cividis",
+                vmin=low,
+                vmax=high,
+                extent=(0.5, width + 0.5, height + 0.5, 0.5),
+                interpolation="antialiased",
+            )
+            axes.set_title(f"Step {steps[index]:,}", fontsize=8, color=_SOFT, pad=3)
+            axes.set_yticks(sorted({1, height}))
+            axes.tick_params(axis="y", length=0, labelsize=7.5, labelleft=index % columns == 0)
+            last = index + columns >= len(cells)
+            axes.tick_params(axis="x", length=2 if last else 0, labelsize=7.5, labelbottom=last)
+            axes.xaxis.set_major_formatter(_NUMBERS)
+            for spine in axes.spines.values():
+                spine.set_visible(False)
+        figure.supxlabel("Column", fontsize=9)
+        figure.supylabel("Row", fontsize=9)
+        bar = figure.colorbar(image, ax=panels, shrink=0.8 if rows < 5 else 0.5, aspect=25, pad=0.015)
+        bar.set_label(label)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(length=2, labelsize=7.5)
+        bar.ax.yaxis.set_major_formatter(_NUMBERS)
+        if title:
+            figure.suptitle(title, x=0.01, horizontalalignment="left", fontsize=10)
+    return figure
+
+
+def save(figure: Figure, path: str | PathLike[str]) -> None:
+    """Write a figure as PNG, PDF or SVG, by the ending of its name. Equal figures give equal files.
+
+    Raises
+    ------
+    InputError
+        If the ending is another one, or the file cannot be written.
+    """
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InputError(f"the name of a plot ends in {', '.join(_SUFFIXES)}, but got {str(path)!r}")
+    dated = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
+    try:
+        with _style():
+            figure.savefig(target, dpi=200, bbox_inches="tight", pad_inches=0.08, metadata=dated[suffix])
+    except OSError as error:
+        raise InputError(f"a plot goes into a folder that can be written, but {str(path)!r}: {error}") from error
+
+
+def _read_run(name: str, evaluations: npt.ArrayLike, best: npt.ArrayLike) -> tuple[_Array, _Array]:
+    at = _read_values(f"the evaluations of a run of {name!r}", evaluations)
+    values = _read_values(f"the values of a run of {name!r}", best)
+    if len(at) != len(values) or (np.diff(at) < 0).any() or at[0] < 0:
+        raise InputError(
+            f"a run pairs each count of evaluations (0 or more, increasing) with a value, but one of "
+            f"{name!r} has {len(at)} counts from {at[0]:g} to {at[-1]:g} and {len(values)} values"
+        )
+    return at, values
+
+
+def _read_values(what: str, values: npt.ArrayLike) -> _Array:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or len(array) == 0 or not np.isfinite(array).all():
+        raise InputError(f"plots draw flat, finite lists of numbers, but {what} is {array.tolist()!r:.60}")
+    return array
+
+
+def _spans_decades(values: _Array) -> bool:
+    positive = values[values > 0]
+    return len(positive) > 0 and float(values.min()) >= 0 and float(positive.max() / positive.min()) >= 100
+
+
+def _spread_points(evaluations: _Array) -> _Array:
+    if not _spans_decades(evaluations):
+        return np.linspace(evaluations.min(), evaluations.max(), _POINTS)
+    positive = evaluations[evaluations > 0]
+    spread = np.geomspace(positive.min(), positive.max(), _POINTS)
+    return np.concatenate([np.unique(evaluations[evaluations == 0]), spread])
+
+
+def _choose_scale(axes: Axes, which: Literal["x", "y"], values: _Array) -> None:
+    if not _spans_decades(values):
+        getattr(axes, f"{which}axis").set_major_formatter(_NUMBERS)
+    elif values.min() > 0:
+        axes.set(**{f"{which}scale": "log"})
+    else:  # zero is a result worth showing: the axis is straight below the smallest other value
+        smallest = max(values[values > 0].min(), values.max() / _DECADES_BESIDE_ZERO)
+        straight = 10.0 ** math.floor(math.log10(smallest))
+        getattr(axes, f"set_{which}scale")("symlog", linthresh=straight, linscale=0.5)
+        axes.set(**{f"{which}lim": (-0.2 * straight, None)})
+
+
+def _scatter(count: int) -> _Array:
+    # Steps of the golden ratio: even, without pattern, and the same every time.
+    return ((np.arange(count, dtype=np.float64) * 0.6180339887) % 1 - 0.5) * 0.36
+
+
+def _style() -> AbstractContextManager[None]:
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtra("drawing a plot", "plots") from None
+    context: AbstractContextManager[None] = matplotlib.rc_context(_STYLE)
+    return context
+
+
+def _panels(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    from matplotlib.figure import Figure  # not pyplot: no window, no global list of figures
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False)
+    return figure, list(grid.flat)
+
+
+def _blank(width: float, height: float) -> tuple[Figure, Axes]:
+    figure, panels = _panels(1, 1, width, height)
+    return figure, panels[0]

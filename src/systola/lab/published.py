@@ -1,0 +1,238 @@
+"""The figures that the papers print, to set beside our own.
+
+Numbers are kept as printed, also where another table shows that a digit must be wrong; notes name such
+places. Instances and algorithms are spelled as on the command line: ``knapsack:1000-10000``, ``sgs-b``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+from systola.errors import InputError
+
+_PAPERS = ("sgs",)
+_VERDICTS: dict[str, int | None] = {"▲": 1, "▽": -1, "–": 0, "?": None}
+
+
+@dataclass(frozen=True)
+class PublishedFigures:
+    """A table of figures, one for each instance and algorithm.
+
+    Attributes
+    ----------
+    source
+        Authors, year and title of the paper.
+    number
+        The number of the table.
+    problem
+        The problem, as on the command line.
+    measure
+        ``error``, ``cpu seconds``, ``gpu seconds``, or ``cpu/gpu``, the ratio of the two.
+    instances, algorithms
+        The rows and the columns, in order.
+    figures
+        Mean and standard deviation by (instance, algorithm); the deviation is None where none is printed.
+    notes
+        Places where the print is doubtful.
+    """
+
+    source: str
+    number: int
+    problem: str
+    measure: str
+    instances: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    figures: Mapping[tuple[str, str], tuple[float, float | None]]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PublishedVerdicts:
+    """A table of statistical significance.
+
+    Attributes
+    ----------
+    source
+        Authors, year and title of the paper.
+    number
+        The number of the table.
+    problem
+        The problem, as on the command line.
+    instances, algorithms
+        The instances, and the algorithms in the order of the matrices.
+    verdicts
+        For each instance a square matrix: +1 if the row is better, -1 if the column is, 0 if neither, None
+        where the text of the paper is not legible.
+    notes
+        What is not legible, and how damaged places were read.
+    """
+
+    source: str
+    number: int
+    problem: str
+    instances: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    verdicts: Mapping[str, tuple[tuple[int | None, ...], ...]]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PublishedBest:
+    """The best solutions of a problem with two objectives, by weight.
+
+    Attributes
+    ----------
+    source
+        Authors, year and title of the paper.
+    number
+        The number of the table.
+    problem
+        The problem, as on the command line.
+    solutions
+        By instance, then by weight of the value: cost and value.
+    notes
+        Places where the print is doubtful.
+    """
+
+    source: str
+    number: int
+    problem: str
+    solutions: Mapping[str, Mapping[float, tuple[float, float]]]
+    notes: tuple[str, ...]
+
+
+def load_figures(paper: str, number: int) -> PublishedFigures:
+    """A table of means: error or runtime.
+
+    Parameters
+    ----------
+    paper
+        ``sgs``, whose tables of figures are 3, 5, 8, 10 to 12 and 16 to 21.
+    number
+        The number of the table.
+
+    Raises
+    ------
+    InputError
+        If the paper or the table is not here.
+    """
+    source, table = _find(paper, "figures", number)
+    problem, algorithms = table["problem"], tuple(table["algorithms"])
+    rows = {f"{problem}:{name}": cells for name, cells in table["rows"].items()}
+    figures = {
+        (instance, algorithm): _parse(cell)
+        for instance, cells in rows.items()
+        for algorithm, cell in zip(algorithms, cells, strict=True)
+    }
+    return PublishedFigures(
+        source=source,
+        number=number,
+        problem=problem,
+        measure=table["measure"],
+        instances=tuple(rows),
+        algorithms=algorithms,
+        figures=MappingProxyType(figures),
+        notes=tuple(table["notes"]),
+    )
+
+
+def load_verdicts(paper: str, number: int) -> PublishedVerdicts:
+    """A table of statistical significance.
+
+    Parameters
+    ----------
+    paper
+        ``sgs``, whose tables of significance are 4, 6 and 9.
+    number
+        The number of the table.
+
+    Raises
+    ------
+    InputError
+        If the paper or the table is not here.
+    """
+    source, table = _find(paper, "significance", number)
+    problem, algorithms = table["problem"], tuple(table["algorithms"])
+    instances = tuple(f"{problem}:{name}" for name in table["instances"])
+    size = len(algorithms)
+    verdicts = {}
+    for place, instance in enumerate(instances):
+        matrix: list[list[int | None]] = [[0] * size for _ in range(size)]
+        for i, name in enumerate(algorithms[:-1]):
+            for j, signs in enumerate(table["rows"][name], start=i + 1):
+                verdict = _VERDICTS[signs[place]]
+                matrix[i][j] = verdict
+                matrix[j][i] = None if verdict is None else -verdict
+        verdicts[instance] = tuple(tuple(row) for row in matrix)
+    return PublishedVerdicts(
+        source=source,
+        number=number,
+        problem=problem,
+        instances=instances,
+        algorithms=algorithms,
+        verdicts=MappingProxyType(verdicts),
+        notes=tuple(table["notes"]),
+    )
+
+
+def load_best(paper: str, number: int) -> PublishedBest:
+    """A table of best known solutions.
+
+    Parameters
+    ----------
+    paper
+        ``sgs``, whose table of best solutions is 7.
+    number
+        The number of the table.
+
+    Raises
+    ------
+    InputError
+        If the paper or the table is not here.
+    """
+    source, table = _find(paper, "best_known", number)
+    problem, weights = table["problem"], table["weights"]
+    solutions = {
+        f"{problem}:{name}": MappingProxyType(
+            {
+                weight: (float(cost), float(value))
+                for weight, cost, value in zip(weights, row["cost"], row["value"], strict=True)
+            }
+        )
+        for name, row in table["rows"].items()
+    }
+    return PublishedBest(
+        source=source,
+        number=number,
+        problem=problem,
+        solutions=MappingProxyType(solutions),
+        notes=tuple(table["notes"]),
+    )
+
+
+def _find(paper: str, kind: str, number: int) -> tuple[str, dict[str, Any]]:
+    if paper not in _PAPERS:
+        raise InputError(f"papers with published figures are {', '.join(_PAPERS)}, but got {paper!r}")
+    document = _load(paper)
+    tables = document[kind]
+    if str(number) not in tables:
+        raise InputError(f"tables of this kind in {paper!r} are {', '.join(tables)}, but got {number}")
+    return document["source"], tables[str(number)]
+
+
+@cache
+def _load(paper: str) -> dict[str, Any]:
+    text = (files("systola.lab") / "data" / f"{paper}.json").read_text(encoding="utf-8")
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def _parse(cell: str) -> tuple[float, float | None]:
+    mean, _, deviation = cell.partition(" ± ")
+    return float(mean), float(deviation) if deviation else None

@@ -1,0 +1,307 @@
+"""Tables of results, rendered as text, Markdown, CSV or LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from systola.errors import InputError
+
+Format = Literal["text", "markdown", "csv", "latex"]
+
+BETTER, WORSE, NEITHER, UNKNOWN = "▲", "▽", "–", "?"
+"""The signs of a significance table: the row is better, worse, neither; a verdict that is not known."""
+
+_SIGNS: dict[int | None, str] = {1: BETTER, -1: WORSE, 0: NEITHER, None: UNKNOWN}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table: its text, and whether it is bold."""
+
+    text: str
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table without a format: see :func:`render`.
+
+    Attributes
+    ----------
+    title
+        What the table shows.
+    header
+        The name of each column; the first column names the rows.
+    rows
+        The cells, as many in each row as the header has.
+    notes
+        What a reader must know to read it, one sentence each.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+def mean_table(
+    samples: Mapping[str, Mapping[str, Sequence[float]]],
+    title: str,
+    *,
+    minimise: bool = True,
+    published: Mapping[tuple[str, str], tuple[float, float | None]] | None = None,
+) -> Table:
+    """Mean and standard deviation of every algorithm on every instance; the best of each stands out.
+
+    Parameters
+    ----------
+    samples
+        By instance, then by algorithm, one value a run. Algorithms appear in the order in which they are
+        first met; one that is missing on an instance leaves its cell empty.
+    title
+        The title of the table.
+    minimise
+        Whether the lowest or the highest mean is the best. Means that print alike are equally good.
+    published
+        Mean and standard deviation (None if unknown) by (instance, algorithm), such as
+        ``PublishedFigures.figures``. Each algorithm that has one gets a second column.
+
+    Returns
+    -------
+    Table
+        One row an instance. A standard deviation (with n - 1) is left out where there is one run only.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to show, or a sample is empty or not finite.
+    """
+    published = published or {}
+    algorithms = list(dict.fromkeys(name for by_name in samples.values() for name in by_name))
+    if not algorithms:
+        raise InputError("a table needs one sample or more, but got none; run something first")
+    doubled = {a for a in algorithms if any((instance, a) in published for instance in samples)}
+
+    header = ["Instance"]
+    for algorithm in algorithms:
+        header.append(algorithm)
+        if algorithm in doubled:
+            header.append(f"{algorithm} (published)")
+
+    rows = []
+    for instance, by_name in samples.items():
+        summaries = {name: _summarise(instance, name, values) for name, values in by_name.items()}
+        means = [mean for mean, _ in summaries.values()]
+        best = format_number(min(means) if minimise else max(means)) if means else ""
+        row = [Cell(instance)]
+        for algorithm in algorithms:
+            text = _format_summary(summaries.get(algorithm))
+            row.append(Cell(text, bold=text != "" and text.split()[0] == best))
+            if algorithm in doubled:
+                row.append(Cell(_format_summary(published.get((instance, algorithm)))))
+        rows.append(tuple(row))
+
+    notes = ["Mean ± standard deviation; the best of each instance stands out."]
+    if doubled:
+        notes.append("Published figures stand beside ours and take no part in the choice of the best.")
+    return Table(title, tuple(header), tuple(rows), tuple(notes))
+
+
+def significance_table(
+    names: Sequence[str],
+    verdicts: Mapping[str, Sequence[Sequence[int | None]]],
+    title: str,
+) -> Table:
+    """Who is significantly better than whom: the upper triangle of all pairs, one sign an instance.
+
+    Parameters
+    ----------
+    names
+        The algorithms, in the order of the matrices.
+    verdicts
+        For each instance the square matrix of verdicts: +1 if the row is better, -1 if the column is, 0 if
+        neither (as in ``Comparison.verdicts``), None where it is not known.
+    title
+        The title of the table.
+
+    Returns
+    -------
+    Table
+        A row for each algorithm but the last, a column for each but the first.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two names, no instances, or a matrix of another size or with other values.
+    """
+    size = len(names)
+    if size < 2 or not verdicts:
+        raise InputError(
+            f"a significance table needs two algorithms and one instance or more, "
+            f"but got {size} and {len(verdicts)}; compare something first"
+        )
+    for instance, matrix in verdicts.items():
+        if len(matrix) != size or any(len(row) != size for row in matrix):
+            raise InputError(f"verdicts form a {size} x {size} matrix, one row a name, but not for {instance!r}")
+        for verdict in (verdict for row in matrix for verdict in row):
+            if verdict not in _SIGNS:
+                raise InputError(f"a verdict is -1, 0, +1 or None, but got {verdict!r} for {instance!r}")
+
+    rows = []
+    for i in range(size - 1):
+        row = [Cell(names[i])]
+        for j in range(1, size):
+            signs = [_SIGNS[matrix[i][j]] for matrix in verdicts.values()] if j > i else []
+            row.append(Cell(" ".join(signs)))
+        rows.append(tuple(row))
+    notes = [
+        f"One sign for each instance, in this order: {', '.join(verdicts)}.",
+        f"{BETTER} the row is significantly better, {WORSE} the column is, {NEITHER} neither.",
+    ]
+    if any(UNKNOWN in cell.text for row in rows for cell in row[1:]):
+        notes.append(f"{UNKNOWN} not known.")
+    return Table(title, ("", *names[1:]), tuple(rows), tuple(notes))
+
+
+def format_number(value: float) -> str:
+    """Three significant figures and a bare exponent: ``1.59e3``, ``3.88e-1``, ``0.00e0``."""
+    mantissa, exponent = f"{value:.2e}".split("e")
+    if float(mantissa) == 0:
+        mantissa = "0.00"  # never -0.00
+    return f"{mantissa}e{int(exponent)}"
+
+
+def render(table: Table, format: Format) -> str:
+    """Write a table as ``text``, ``markdown``, ``csv`` or ``latex``.
+
+    Bold becomes a star in text and is lost in CSV. CSV holds header and rows only. LaTeX needs the packages
+    ``booktabs`` and ``amssymb``.
+
+    Raises
+    ------
+    InputError
+        If the format is not one of these, or a row is not as long as the header.
+    """
+    renderers = {
+        "text": _render_text,
+        "markdown": _render_markdown,
+        "csv": _render_csv,
+        "latex": _render_latex,
+    }
+    if format not in renderers:
+        raise InputError(f"a format is one of {', '.join(renderers)}, but got {format!r}")
+    for row in table.rows:
+        if len(row) != len(table.header):
+            raise InputError(
+                f"each row has as many cells as the header, {len(table.header)}, but one has {len(row)} "
+                f"(table {table.title!r}, row {row[0].text if row else ''!r})"
+            )
+    return renderers[format](table)
+
+
+def _summarise(instance: str, algorithm: str, values: Sequence[float]) -> tuple[float, float | None]:
+    sample = np.asarray(values, dtype=np.float64)
+    if len(sample) == 0 or not np.isfinite(sample).all():
+        raise InputError(
+            f"a sample holds one value or more, all finite, but that of {algorithm!r} on {instance!r} "
+            f"{'is empty' if len(sample) == 0 else 'does not'}; leave such runs out"
+        )
+    if (sample == sample[0]).all():  # rounding would give equal values a spread
+        return float(sample[0]), 0.0 if len(sample) > 1 else None
+    return float(sample.mean()), float(sample.std(ddof=1))
+
+
+def _format_summary(summary: tuple[float, float | None] | None) -> str:
+    if summary is None:
+        return ""
+    mean, deviation = summary
+    return format_number(mean) + ("" if deviation is None else f" ± {format_number(deviation)}")
+
+
+def _render_text(table: Table) -> str:
+    lines = [list(table.header), *(["*" * cell.bold + cell.text for cell in row] for row in table.rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(table.header))]
+    padded = []
+    for first, *rest in lines:
+        cells = [text.rjust(width) for text, width in zip(rest, widths[1:], strict=True)]
+        padded.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    parts = [table.title, "", padded[0], rule, *padded[1:]]
+    if table.notes:
+        parts += ["", *table.notes]
+    return "\n".join(parts) + "\n"
+
+
+def _render_markdown(table: Table) -> str:
+    def escape(text: str) -> str:
+        return "".join("\\" + c if c in "\\|*_`<[" else c for c in text)
+
+    def line(texts: Sequence[str]) -> str:
+        return "| " + " | ".join(texts) + " |"
+
+    def mark(cell: Cell) -> str:
+        return f"**{escape(cell.text)}**" if cell.bold and cell.text else escape(cell.text)
+
+    parts = [
+        f"**{escape(table.title)}**",
+        "",
+        line([escape(text) for text in table.header]),
+        line([":--", *["--:"] * (len(table.header) - 1)]),
+        *(line([mark(cell) for cell in row]) for row in table.rows),
+    ]
+    for note in table.notes:
+        parts += ["", escape(note)]
+    return "\n".join(parts) + "\n"
+
+
+def _render_csv(table: Table) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.header)
+    writer.writerows([cell.text for cell in row] for row in table.rows)
+    return out.getvalue()
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{c: "\\" + c for c in "&%$#_{}"},
+    "±": r"$\pm$",
+    "–": "--",
+    BETTER: r"$\blacktriangle$",
+    WORSE: r"$\triangledown$",
+}
+
+
+def _render_latex(table: Table) -> str:
+    def escape(text: str) -> str:
+        return "".join(_LATEX.get(c, c) for c in text)
+
+    def line(texts: Sequence[str]) -> str:
+        return " & ".join(texts) + r" \\"
+
+    def mark(cell: Cell) -> str:
+        return rf"\textbf{{{escape(cell.text)}}}" if cell.bold and cell.text else escape(cell.text)
+
+    parts = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{escape(table.title)}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}",
+        r"\toprule",
+        line([escape(text) for text in table.header]),
+        r"\midrule",
+        *(line([mark(cell) for cell in row]) for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    for note in table.notes:
+        parts += ["", rf"\smallskip {escape(note)}"]
+    return "\n".join([*parts, r"\end{table}"]) + "\n"

@@ -1,0 +1,276 @@
+"""A problem says what a solution is, what it is worth, and how its worth changes when a little of it changes.
+
+Subclass `Problem`, annotate the data, write `evaluate`. Methods are plain Python in Numba's subset; in kernels
+`self` is a record of the fields. `evaluate` returns one number, or a tuple of numbers, the solution's *measures*.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from systola.digest import digest_of_data, digest_of_functions
+from systola.encodings import Array, Encoding, sample
+from systola.errors import InputError
+from systola.records import record_type
+from systola.rng import STEP
+from systola.verbs import body_of, give_body, has_body, verb
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:  # Python 3.10 has it not; only type checkers read it
+    C = TypeVar("C")
+
+    def dataclass_transform(**_: Any) -> Any:
+        return lambda cls: cls
+
+
+MAXIMISE = 1
+MINIMISE = -1
+
+MOST_MEASURES = 4  # in a returned tuple
+
+
+@verb
+def evaluate(problem: Any, x: Any) -> Any:
+    """The measures of plain decisions x: a number or a tuple."""
+    return body_of("evaluate", problem)(problem, x)
+
+
+@verb
+def fitness(problem: Any, measures: Any) -> Any:
+    """One number from the measures, larger is better: what an engine compares."""
+    return body_of("fitness", problem)(problem, measures)
+
+
+@verb
+def violation(problem: Any, measures: Any) -> Any:
+    """By how much the constraints are broken; zero when feasible."""
+    return body_of("violation", problem)(problem, measures)
+
+
+@verb
+def better(problem: Any, new: Any, old: Any) -> Any:
+    """Whether measures `new` beat `old` in a cell: strictly larger fitness, unless the problem breaks ties."""
+    return body_of("better", problem)(problem, new, old)
+
+
+@verb
+def flip(problem: Any, x: Any, row: Any, i: Any, measures: Any) -> Any:
+    """Optional, binary: change the measures of the packed x[row] as if decision i were flipped (it is not yet)."""
+    return body_of("flip", problem)(problem, x, row, i, measures)
+
+
+@verb
+def mark(problem: Any, x: Any, row: Any, marks: Any) -> Any:
+    """Optional, binary: compute marks[row], whatever the problem wants to keep of x[row]."""
+    return body_of("mark", problem)(problem, x, row, marks)
+
+
+@verb
+def remark(problem: Any, x: Any, marks: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, keep_v: Any) -> Any:
+    """Optional, with `cross`: marks of those children that are kept; x[h] and x[v] are the parents still."""
+    return body_of("remark", problem)(problem, x, marks, h, v, a, b, m, keep_h, keep_v)
+
+
+@verb
+def cross(
+    problem: Any,
+    x: Any,
+    scores: Any,
+    marks: Any,
+    h: Any,
+    v: Any,
+    a: Any,
+    b: Any,
+    m: Any,
+    child_h: Any,
+    child_v: Any,
+) -> Any:
+    """Optional, binary, with marks: measures of the two children of x[h] and x[v].
+
+    They exchange the decisions a <= i < b, then decision m of each is flipped. Nothing but the measures is made.
+    """
+    return body_of("cross", problem)(problem, x, scores, marks, h, v, a, b, m, child_h, child_v)
+
+
+@verb
+def construct(problem: Any, space: Any, x: Any, row: Any, seed: Any, step: Any, cell: Any) -> Any:
+    """Write a random solution into x[row] as random search makes it: uniform, unless the problem knows better."""
+    return body_of("construct", problem)(problem, space, x, row, seed, step, cell)
+
+
+def _fitness_up(self: Any, measures: Any) -> Any:
+    return measures[0]
+
+
+def _fitness_down(self: Any, measures: Any) -> Any:
+    return -measures[0]
+
+
+def _no_violation(self: Any, measures: Any) -> Any:
+    return measures[0] - measures[0]
+
+
+def _strictly_better(self: Any, new: Any, old: Any) -> Any:
+    return fitness(self, new) > fitness(self, old)
+
+
+def _no_marks(self: Any, x: Any, row: Any, marks: Any) -> None:
+    pass
+
+
+def _no_remarks(
+    self: Any, x: Any, marks: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, keep_v: Any
+) -> None:
+    pass
+
+
+def _construct_uniformly(self: Any, space: Any, x: Any, row: Any, seed: Any, step: Any, cell: Any) -> None:
+    sample(space, x, row, seed, STEP, step, cell)
+
+
+def write_measures(value: Any, measures: Any) -> None:
+    """Write what `evaluate` returned, a number or a tuple, into a row of measures."""
+    if isinstance(value, tuple):
+        for k in range(len(value)):
+            measures[k] = value[k]
+    else:
+        measures[0] = value
+
+
+@overload(write_measures, strict=False)  # type: ignore[untyped-decorator]
+def _write_measures(value: Any, measures: Any) -> Any:
+    def one(value: Any, measures: Any) -> None:
+        measures[0] = value
+
+    def two(value: Any, measures: Any) -> None:
+        measures[0] = value[0]
+        measures[1] = value[1]
+
+    def three(value: Any, measures: Any) -> None:
+        measures[0] = value[0]
+        measures[1] = value[1]
+        measures[2] = value[2]
+
+    def four(value: Any, measures: Any) -> None:
+        measures[0] = value[0]
+        measures[1] = value[1]
+        measures[2] = value[2]
+        measures[3] = value[3]
+
+    return (one, two, three, four)[len(value) - 1] if isinstance(value, types.BaseTuple) else one
+
+
+_VERBS = ("evaluate", "fitness", "violation", "better", "flip", "mark", "remark", "cross", "construct")
+_KERNEL_SCALARS = (bool, int, float, np.generic)
+
+
+@dataclass_transform(frozen_default=True)
+class Problem:
+    """Base of all problems; see the module's words and docs/own-problem.md.
+
+    Class attributes
+    ----------------
+    encoding : Encoding
+        What a solution is.
+    sense : MAXIMISE or MINIMISE, or a tuple of them
+        One for each objective. Objectives are the first measures.
+    scale : int
+        Measures count in units of 1/scale; results are divided by it. Keeps fractions exact as integers.
+    """
+
+    encoding: ClassVar[Encoding]
+    sense: ClassVar[int | tuple[int, ...]] = MAXIMISE
+    scale: ClassVar[int] = 1
+    _record: ClassVar[Any]
+    _fields: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+        if "evaluate" not in dir(cls) or not hasattr(cls, "encoding"):
+            raise InputError(f"a problem needs `encoding` and `evaluate`, but {cls.__name__} lacks one; add it")
+        bodies: dict[str, Any] = {v: getattr(cls, v) for v in _VERBS if hasattr(cls, v)}
+        bodies.setdefault("fitness", _fitness_up if cls.sense in (MAXIMISE, (MAXIMISE,)) else _fitness_down)
+        bodies.setdefault("violation", _no_violation)
+        bodies.setdefault("better", _strictly_better)
+        bodies.setdefault("mark", _no_marks)
+        bodies.setdefault("remark", _no_remarks)
+        bodies.setdefault("construct", _construct_uniformly)
+        cls._fields = tuple(f.name for f in dataclasses.fields(cls))  # type: ignore[arg-type]
+        own = {k: b for k, b in bodies.items() if isinstance(b, FunctionType)}
+        cls._record = record_type(f"{cls.__name__}_{digest_of_functions(own)}", cls._kernel_fields())
+        for name, body in bodies.items():
+            give_body(name, cls._record, body)
+
+    @classmethod
+    def _kernel_fields(cls) -> list[str]:
+        """Fields that kernels see: all but those annotated as text."""
+        return [f.name for f in dataclasses.fields(cls) if f.type not in (str, "str")]  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        for field in self._kernel_fields():
+            if hasattr(self, field):
+                object.__setattr__(self, field, _plain(getattr(self, field), f"{type(self).__name__}.{field}"))
+        self.check()
+
+    def check(self) -> None:
+        """Raise InputError when the data break a rule; override it. Derived fields are set here with `derive`."""
+
+    def derive(self, **values: Any) -> None:
+        """Set fields declared with `init=False`."""
+        for name, value in values.items():
+            object.__setattr__(self, name, _plain(value, name))
+
+    @property
+    def senses(self) -> tuple[int, ...]:
+        """The sense of each objective."""
+        return self.sense if isinstance(self.sense, tuple) else (self.sense,)
+
+    @property
+    def record(self) -> Any:
+        """The data as kernels see them."""
+        return self._record(*(getattr(self, f) for f in self._record._fields))
+
+    @property
+    def space(self) -> Any:
+        """The space of solutions as kernels see it."""
+        return self.encoding.space(self)
+
+    def marks(self) -> tuple[int, Any]:
+        """How many marks a solution has, and their type; overridden with `mark` and `cross`."""
+        return 0, np.int32
+
+    def offers(self, verb_name: str) -> bool:
+        """Whether the problem has a body for an optional verb."""
+        return has_body(verb_name, self.record)
+
+    def digest(self) -> str:
+        """Digest of the data and the code: two problems with the same digest are the same problem."""
+        return digest_of_data(type(self)._record.__name__, [getattr(self, f) for f in self._fields])
+
+    def describe(self) -> str:
+        """One line for people."""
+        return f"{type(self).__name__}, {self.space.n} decisions"
+
+
+def _plain(value: Any, where: str) -> Any:
+    """Numbers and C-ordered arrays of the few types that kernels are compiled for."""
+    if isinstance(value, str) or value is None:
+        return value
+    if isinstance(value, _KERNEL_SCALARS):
+        return value.item() if isinstance(value, np.generic) else value
+    array: Array = np.asarray(value)
+    if array.dtype == object or array.dtype.kind not in "biuf":
+        raise InputError(f"{where} must be a number or an array of numbers, but got {type(value).__name__}")
+    if array.dtype.kind == "f" and array.dtype != np.float64:
+        array = array.astype(np.float64)
+    if array.dtype.kind in "iu" and array.dtype.itemsize < 8 and array.dtype not in (np.int32, np.uint8):
+        array = array.astype(np.int64)
+    return np.ascontiguousarray(array)

@@ -1,0 +1,7 @@
+"""The problems that come with systola, one a file."""
+
+from systola.problems.knapsack import Knapsack
+from systola.problems.mmdp import MMDP
+from systola.problems.next_release import NextRelease
+
+__all__ = ["MMDP", "Knapsack", "NextRelease"]

@@ -1,0 +1,93 @@
+"""0/1 knapsack with the penalty of Pedemonte, Luna, Alba 2014, Eq. 5."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+
+from systola.bits import bit, words_for
+from systola.encodings import Array, Binary
+from systola.errors import InputError
+from systola.problem import Problem
+from systola.problems.ledger import add_marks, cross_totals, entries_of, first_of, move_marks, second_of
+from systola.rng import STEP, draw
+
+
+class Knapsack(Problem):
+    """Choose items of the largest total profit whose total weight stays within the capacity.
+
+    Measures are profit and weight. An overweight choice is worth its profit less `capacity` for each unit too much.
+    """
+
+    encoding = Binary("profits")
+    profits: Array
+    weights: Array
+    capacity: int
+    entries: Array = field(init=False, repr=False)
+
+    def check(self) -> None:
+        n = len(self.profits)
+        if self.weights.shape != (n,) or n == 0:
+            raise InputError(f"profits and weights must have the same length, but got {n} and {len(self.weights)}")
+        for name, values in (("profit", self.profits), ("weight", self.weights)):
+            if values.dtype.kind not in "iu":
+                raise InputError(f"each {name} must be a whole number, but got {values.dtype}; scale the data")
+            if (values < 0).any():
+                i = int(np.argmax(values < 0))
+                raise InputError(f"`{name} >= 0` must hold, but got {values[i]} for item {i + 1}")
+        if self.capacity < 0:
+            raise InputError(f"`capacity >= 0` must hold, but got {self.capacity}")
+        self.derive(entries=entries_of(self.profits, self.weights, "profits and of all weights"))
+
+    def evaluate(self, x):
+        profit = 0
+        weight = 0
+        for i in range(len(self.profits)):
+            if x[i]:
+                profit += self.profits[i]
+                weight += self.weights[i]
+        return profit, weight
+
+    def fitness(self, measures):
+        return measures[0] - max(measures[1] - self.capacity, 0) * self.capacity
+
+    def violation(self, measures):
+        return max(measures[1] - self.capacity, 0)
+
+    def flip(self, x, row, i, measures):
+        sign = 1 - 2 * bit(x, row, i)
+        measures[0] += sign * self.profits[i]
+        measures[1] += sign * self.weights[i]
+
+    def marks(self) -> tuple[int, Any]:
+        return words_for(len(self.profits)) + 1, np.int64
+
+    def mark(self, x, row, marks):
+        add_marks(self.entries, x, row, marks)
+
+    def remark(self, x, marks, h, v, a, b, m, keep_h, keep_v):
+        move_marks(self.entries, x, marks, h, v, a, b, m, keep_h, keep_v)
+
+    def cross(self, x, scores, marks, h, v, a, b, m, child_h, child_v):
+        total_h, total_v = cross_totals(self.entries, x, marks, h, v, a, b, m)
+        child_h[0] = first_of(total_h)
+        child_h[1] = second_of(total_h)
+        child_v[0] = first_of(total_v)
+        child_v[1] = second_of(total_v)
+
+    def construct(self, space, x, row, seed, step, cell):
+        # Section 4.2: an item that no longer fits is left out, any other is taken with probability one half.
+        room = self.capacity
+        coins = np.uint64(0)
+        for w in range(x.shape[1]):
+            word = np.uint64(0)
+            r0, r1, _, _ = draw(seed, STEP, step, cell, w)
+            coins = r0 | (r1 << np.uint64(32))
+            for i in range(w << 6, min(space.n, (w + 1) << 6)):
+                coin = (coins >> np.uint64(i & 63)) & np.uint64(1)
+                if coin and self.weights[i] <= room:
+                    room -= self.weights[i]
+                    word |= np.uint64(1) << np.uint64(i & 63)
+            x[row, w] = word

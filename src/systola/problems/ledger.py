@@ -1,0 +1,126 @@
+"""Two totals in one 64-bit integer, for problems whose measures are sums over the chosen decisions.
+
+Decision i adds first[i] to one total and second[i] to another. Both ride in one number, first * 2**32 + second:
+linear arithmetic on it is exact for both halves as long as the final totals fit, which `entries_of` checks once.
+Marks are running totals, marks[row, w] over the decisions below 64*w, so any segment costs two partial words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from systola.bits import WORD, count_ones, lowest_one, ones_below, words_for
+from systola.encodings import Array
+from systola.errors import InputError
+from systola.kernel import inlined
+
+_SHIFT = 32
+_LOW = (1 << _SHIFT) - 1
+_SPARSE = 6  # with more differing bits than this in a word, all 64 at once is faster
+
+
+def entries_of(first: Array, second: Array, what: str) -> Array:
+    """The combined entry of each decision."""
+    for total in (int(first.sum()), int(second.sum())):
+        if total >= 2**31:
+            raise InputError(f"the sum of all {what} must be below 2**31, but got {total}; scale the data down")
+    entries = np.zeros(words_for(len(first)) * WORD, np.int64)  # whole words, so that vector code needs no end
+    entries[: len(first)] = (first.astype(np.int64) << _SHIFT) + second.astype(np.int64)
+    return entries
+
+
+@inlined
+def first_of(total: Any) -> Any:
+    """First half of a final total."""
+    return total >> _SHIFT
+
+
+@inlined
+def second_of(total: Any) -> Any:
+    """Second half of a final total."""
+    return total & _LOW
+
+
+@inlined
+def combine(first: Any, second: Any) -> Any:
+    """A total from its halves."""
+    return (first << _SHIFT) + second
+
+
+@inlined
+def _sum_difference(xh: Any, xv: Any, word: Any, entries: Any) -> Any:
+    """Sum of the entries of xv less that of xh, over one word."""
+    differing = xh ^ xv
+    total = np.int64(0)
+    base = np.uint64(word << 6)
+    if count_ones(differing) > _SPARSE:
+        for k in range(64):  # no branches, unsigned index: becomes vector code
+            bit = np.uint64(k)
+            gained = np.int64((xv >> bit) & np.uint64(1)) - np.int64((xh >> bit) & np.uint64(1))
+            total += entries[base + bit] * gained
+    else:
+        while differing != np.uint64(0):
+            bit = np.uint64(lowest_one(differing))
+            entry = entries[base + bit]
+            total += entry if (xv >> bit) & np.uint64(1) else -entry
+            differing &= differing - np.uint64(1)
+    return total
+
+
+@inlined
+def add_marks(entries: Any, x: Any, row: Any, marks: Any) -> None:
+    """Running totals of x[row]; the last mark is the total of all."""
+    marks[row, 0] = 0
+    for w in range(x.shape[1]):
+        marks[row, w + 1] = marks[row, w] + _sum_difference(np.uint64(0), x[row, w], w, entries)
+
+
+@inlined
+def lead_below(entries: Any, x: Any, marks: Any, h: Any, v: Any, i: Any) -> Any:
+    """By how much the total of x[v] leads that of x[h] over the decisions below i."""
+    w = i >> 6
+    lead = marks[v, w] - marks[h, w]
+    if i & 63:
+        below = ones_below(i & 63)
+        lead += _sum_difference(x[h, w] & below, x[v, w] & below, w, entries)
+    return lead
+
+
+@inlined
+def cross_totals(entries: Any, x: Any, marks: Any, h: Any, v: Any, a: Any, b: Any, m: Any) -> Any:
+    """Totals of the two children that exchange decisions a <= i < b of x[h] and x[v], then flip decision m."""
+    last = x.shape[1]
+    lead = lead_below(entries, x, marks, h, v, b) - lead_below(entries, x, marks, h, v, a)
+    bit_h = (x[h, m >> 6] >> np.uint64(m & 63)) & np.uint64(1)
+    bit_v = (x[v, m >> 6] >> np.uint64(m & 63)) & np.uint64(1)
+    if a <= m < b:
+        bit_h, bit_v = bit_v, bit_h
+    entry = entries[m]
+    total_h = marks[h, last] + lead + entry - 2 * entry * np.int64(bit_h)
+    total_v = marks[v, last] - lead + entry - 2 * entry * np.int64(bit_v)
+    return total_h, total_v
+
+
+@inlined
+def move_marks(
+    entries: Any, x: Any, marks: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, keep_v: Any
+) -> None:
+    """Marks of the kept children, from those of the parents; x holds the parents still."""
+    start = lead_below(entries, x, marks, h, v, a)
+    lead = lead_below(entries, x, marks, h, v, b) - start
+    bit_h = (x[h, m >> 6] >> np.uint64(m & 63)) & np.uint64(1)
+    bit_v = (x[v, m >> 6] >> np.uint64(m & 63)) & np.uint64(1)
+    if a <= m < b:
+        bit_h, bit_v = bit_v, bit_h
+    turn_h = entries[m] - 2 * entries[m] * np.int64(bit_h)
+    turn_v = entries[m] - 2 * entries[m] * np.int64(bit_v)
+    for w in range((min(a, m) >> 6) + 1, x.shape[1] + 1):
+        at = w << 6
+        change = lead if at >= b else (marks[v, w] - marks[h, w] - start if at > a else np.int64(0))
+        past = np.int64(at > m)
+        if keep_h:
+            marks[h, w] += change + past * turn_h
+        if keep_v:
+            marks[v, w] += past * turn_v - change

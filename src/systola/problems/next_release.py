@@ -1,0 +1,114 @@
+"""Next release problem: which requirements go into the next release of a software, cost against value.
+
+Bi-objective (Eq. 7 of Pedemonte, Luna, Alba 2014), with the weighted Tchebycheff fitness of Eqs. 10 to 13.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from systola.bits import bit, words_for
+from systola.encodings import Array, Binary
+from systola.errors import InputError
+from systola.problem import MAXIMISE, MINIMISE, Problem, fitness
+from systola.problems.ledger import add_marks, cross_totals, entries_of, first_of, move_marks, second_of
+
+_FINEST = 1000  # weights are fractions with at most this denominator, so that fitness is an exact integer
+
+
+class NextRelease(Problem):
+    """Choose requirements: pay their costs, earn their values to all customers.
+
+    `costs` and `values` have one entry a requirement; a value is the sum over the customers of importance times
+    the customer's own value. `weight` moves from cost (0) to value (1). Fitness is 1 - g of Eq. 13 times a constant,
+    as an exact integer; equal fitness is decided by dominance.
+    """
+
+    encoding = Binary("costs")
+    sense = (MINIMISE, MAXIMISE)
+    costs: Array
+    values: Array
+    weight: float = 0.5
+    entries: Array = field(init=False, repr=False)
+    share: int = field(init=False, repr=False)
+    parts: int = field(init=False, repr=False)
+    all_cost: int = field(init=False, repr=False)
+    all_value: int = field(init=False, repr=False)
+
+    def check(self) -> None:
+        n = len(self.costs)
+        if self.values.shape != (n,) or n == 0:
+            raise InputError(f"costs and values must have the same length, but got {n} and {len(self.values)}")
+        for name, data in (("cost", self.costs), ("value", self.values)):
+            if data.dtype.kind not in "iu":
+                raise InputError(f"each {name} must be a whole number, but got {data.dtype}; scale the data")
+            if (data < 0).any():
+                i = int(np.argmax(data < 0))
+                raise InputError(f"`{name} >= 0` must hold, but got {data[i]} for requirement {i + 1}")
+        if not 0 <= self.weight <= 1:
+            raise InputError(f"`0 <= weight <= 1` must hold, but got {self.weight}")
+        fraction = Fraction(self.weight).limit_denominator(_FINEST)
+        if abs(fraction - Fraction(self.weight)) > Fraction(1, 10**9):
+            raise InputError(f"a weight must be a fraction p/q with q <= {_FINEST}, but got {self.weight}; round it")
+        all_cost, all_value = max(int(self.costs.sum()), 1), max(int(self.values.sum()), 1)
+        if all_cost * all_value * fraction.denominator >= 2**62:
+            raise InputError("total cost times total value must be below 2**52; scale the data down")
+        self.derive(
+            entries=entries_of(self.costs, self.values, "costs and of all values"),
+            share=fraction.numerator,
+            parts=fraction.denominator,
+            all_cost=all_cost,
+            all_value=all_value,
+        )
+
+    def evaluate(self, x):
+        cost = 0
+        value = 0
+        for j in range(len(self.costs)):
+            if x[j]:
+                cost += self.costs[j]
+                value += self.values[j]
+        return cost, value
+
+    def fitness(self, measures):
+        # Eqs. 11 to 13, multiplied by parts * all_cost * all_value.
+        far_cost = (self.parts - self.share) * measures[0] * self.all_value
+        far_value = self.share * (self.all_value - measures[1]) * self.all_cost
+        return self.parts * self.all_cost * self.all_value - max(far_cost, far_value)
+
+    def better(self, new, old):
+        here = fitness(self, new)
+        there = fitness(self, old)
+        dominates = new[0] <= old[0] and new[1] >= old[1] and (new[0] < old[0] or new[1] > old[1])
+        return here > there or (here == there and dominates)
+
+    def flip(self, x, row, i, measures):
+        sign = 1 - 2 * bit(x, row, i)
+        measures[0] += sign * self.costs[i]
+        measures[1] += sign * self.values[i]
+
+    def marks(self) -> tuple[int, Any]:
+        return words_for(len(self.costs)) + 1, np.int64
+
+    def mark(self, x, row, marks):
+        add_marks(self.entries, x, row, marks)
+
+    def remark(self, x, marks, h, v, a, b, m, keep_h, keep_v):
+        move_marks(self.entries, x, marks, h, v, a, b, m, keep_h, keep_v)
+
+    def cross(self, x, scores, marks, h, v, a, b, m, child_h, child_v):
+        total_h, total_v = cross_totals(self.entries, x, marks, h, v, a, b, m)
+        child_h[0] = first_of(total_h)
+        child_h[1] = second_of(total_h)
+        child_v[0] = first_of(total_v)
+        child_v[1] = second_of(total_v)
+
+    def scalar(self, objective: tuple[int, int]) -> float:
+        """f of Eq. 13 for a pair (cost, value)."""
+        cost, value = objective
+        w = self.share / self.parts
+        return 1 - max((1 - w) * cost / self.all_cost, w * (1 - value / self.all_value))

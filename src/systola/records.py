@@ -1,0 +1,43 @@
+"""Flat NamedTuples of arrays and scalars: the only compound values that kernels see.
+
+Numba stores compiled kernels on disk under the types of their arguments, and finds a NamedTuple type again by
+module and name. Classes made at run time (a user's problem in a script, say) therefore live in a module of their
+own that rebuilds any of them from its name alone: ``Stem__field__field``. A digest in the stem makes an edited
+problem a new type, so that no kernel compiled for the old one can be served.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import namedtuple
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+from systola.errors import InputError
+
+_SEPARATOR = "__"
+
+
+class _Home(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or _SEPARATOR not in name:
+            raise AttributeError(name)
+        made = namedtuple(name, name.split(_SEPARATOR)[1:])  # type: ignore[misc]
+        made.__module__ = self.__name__
+        setattr(self, name, made)
+        return made
+
+
+_home = sys.modules.setdefault("systola.recorded", _Home("systola.recorded"))
+
+
+def record_type(stem: str, fields: Iterable[str]) -> Any:
+    """The NamedTuple class called `stem` with these fields; the same class whenever asked again."""
+    fields = list(fields)
+    for field in fields:
+        if _SEPARATOR in field or field.startswith("_"):
+            raise InputError(
+                f"field names have no leading and no double underscore, but got {field!r} in {stem}; rename it"
+            )
+    return getattr(_home, _SEPARATOR.join([stem, *fields]))

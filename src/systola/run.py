@@ -1,0 +1,260 @@
+"""A run owns the loop: budget, progress, trace, checkpoint, interrupt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from systola.backends.session import Session, Work
+from systola.checkpoint import write_checkpoint
+from systola.encodings import Array
+from systola.errors import ObjectiveError
+from systola.problem import violation
+from systola.stop import Stop
+from systola.trace import Sample, Trace
+
+_CALL_SECONDS = 0.1  # one call of a kernel lasts about this long, so that Ctrl-C and progress are prompt
+_REPORT_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told."""
+
+    stage: str  # "compiling", "starting" or "running"
+    step: int
+    evaluations: int
+    seconds: float
+    objective: Any = None
+    violation: float = 0.0
+    fraction: float | None = None  # of the budget
+    snapshot: Callable[[], Any] | None = field(default=None, repr=False)  # copies the population to the host
+
+
+Callback = Callable[[Progress], Any]
+
+
+@dataclass
+class Run:
+    """One run of an engine on a backend; `go` runs it to its end."""
+
+    work: Work
+    session: Session
+    stop: Stop
+    callback: Callback | None = None
+    checkpoint: Path | None = None
+    checkpoint_every: float = 60.0
+    identity: dict[str, Any] = field(default_factory=dict)
+
+    step: int = 0
+    trace: Trace = field(default_factory=Trace)
+    reason: str = ""
+    notes: list[str] = field(default_factory=list)
+    _earlier: float = 0.0
+    _began: float = 0.0
+    _reported: float = 0.0
+    _saved: float = 0.0
+    _per_step: float = 0.0
+
+    @property
+    def evaluations(self) -> int:
+        """Solutions made so far."""
+        return self.work.design.started + self.step * self.work.design.per_step
+
+    @property
+    def seconds(self) -> float:
+        """Time spent, compiling not counted, earlier parts of a resumed run included."""
+        return self._earlier + time.perf_counter() - self._began
+
+    def go(self, given: Array, resumed: tuple[dict[str, Any], dict[str, Array]] | None = None) -> None:
+        """Run until a budget is met or the user interrupts."""
+        self._tell("compiling")
+        self.session.give(given)
+        self.session.start(0, 0)
+        self.session.sweep(1, 0, 0, self.session.lanes)
+        self._began = self._reported = self._saved = time.perf_counter()
+        if resumed is not None:
+            state, arrays = resumed
+            self.session.restore(arrays)
+            self.step, self._earlier = state["step"], state["seconds"]
+            self.trace = Trace.from_json(state["trace"])
+        try:
+            if resumed is None:
+                self._cover_lanes(self.session.start, "starting")
+                self._check_faults()
+                self._sample()
+            while not self._done():
+                self._advance()
+                self._sample()
+                self._report("running")
+                if self.checkpoint and time.perf_counter() - self._saved >= self.checkpoint_every:
+                    self._save()
+        except KeyboardInterrupt:
+            self.reason = "interrupted"
+        if self.checkpoint and self._per_step >= 0:
+            self._save()
+        self._tell("done")
+
+    def best(self) -> tuple[Array, Array, int]:
+        """Measures, decisions and step of the best solution so far."""
+        best = self.session.best()
+        encoding, space = self.work.problem.encoding, self.work.problem.space
+        return np.array(best.score[0]), encoding.load(space, np.array(best.best))[0], int(best.step[0])
+
+    def objective_of(self, measures: Array) -> Any:
+        """Measures in the problem's own units: a number, or a list for several objectives."""
+        scale = self.work.problem.scale
+        values = [m.item() if scale == 1 else m.item() / scale for m in measures[: len(self.work.problem.senses)]]
+        return values if len(values) > 1 else values[0]
+
+    def violation_of(self, measures: Array) -> float:
+        """By how much the constraints are broken, in the problem's own units."""
+        amount = violation(self.work.problem.record, measures)
+        return float(amount) / self.work.problem.scale
+
+    def _done(self) -> bool:
+        if not self.reason:
+            self.reason = self._met()
+        return bool(self.reason)
+
+    def _met(self) -> str:
+        stop = self.stop
+        if stop.target is not None and self._reached(stop.target):
+            return "target"
+        if stop.iterations is not None and self.step >= stop.iterations:
+            return "iterations"
+        if stop.evaluations is not None and self.evaluations + self.work.design.per_step > stop.evaluations:
+            return "evaluations"
+        if stop.stall is not None and self.step - self._found() >= stop.stall:
+            return "stall"
+        if stop.seconds is not None and self.seconds >= stop.seconds:
+            return "seconds"
+        return ""
+
+    def _found(self) -> int:
+        return int(self.session.best().step[0])
+
+    def _reached(self, target: float) -> bool:
+        measures = self.session.best().score[0]
+        objective = self.objective_of(measures)
+        first = objective[0] if isinstance(objective, list) else objective
+        better_side = first >= target if self.work.problem.senses[0] > 0 else first <= target
+        return bool(better_side) and self.violation_of(measures) == 0
+
+    def _advance(self) -> None:
+        """A call's worth of steps; none past a sample that is due or a budget."""
+        stop = self.stop
+        steps = self.trace.next_step(self.step) - self.step
+        if stop.iterations is not None:
+            steps = min(steps, stop.iterations - self.step)
+        if stop.evaluations is not None:
+            steps = min(steps, (stop.evaluations - self.evaluations) // self.work.design.per_step)
+        if stop.stall is not None:
+            steps = min(steps, self._found() + stop.stall - self.step)
+        call = _CALL_SECONDS if stop.seconds is None else min(_CALL_SECONDS, stop.seconds - self.seconds)
+        if self._per_step > 0:
+            steps = min(steps, max(1, int(call / self._per_step)))
+        else:
+            steps = min(steps, 1)
+        began = time.perf_counter()
+        if self._per_step > 2 * _CALL_SECONDS or self._per_step == 0:
+            self._per_step = -1.0  # in the middle of a step there is nothing to save
+            self._cover_lanes(lambda low, high: self.session.sweep(self.step + 1, 1, low, high), "running")
+            steps = 1
+        else:
+            self.session.sweep(self.step + 1, steps, 0, self.session.lanes)
+        self.step += steps
+        self._per_step = max((time.perf_counter() - began) / steps, 1e-9)
+        self._check_faults()
+
+    def _cover_lanes(self, call: Callable[[int, int], None], stage: str) -> None:
+        """All lanes of a long step, a few at a time, so that progress and Ctrl-C stay prompt."""
+        low, count = 0, 1
+        while low < self.session.lanes:
+            high = min(low + count, self.session.lanes)
+            began = time.perf_counter()
+            call(low, high)
+            took = time.perf_counter() - began
+            count = max(1, min(4 * count, int((high - low) * _CALL_SECONDS / max(took, 1e-9))))
+            low = high
+            self._report(stage)
+
+    def _check_faults(self) -> None:
+        count, example = self.session.faults()
+        if example is not None:
+            raise ObjectiveError(
+                f"an objective must be a number, but {type(self.work.problem).__name__}.evaluate returned NaN for "
+                f"{count} solutions; one of them is {np.array2string(example, threshold=20)}"
+            )
+
+    def _sample(self) -> None:
+        if self.step % self.trace.stride == 0:
+            measures = self.session.best().score[0]
+            self.trace.take(
+                Sample(
+                    self.step,
+                    self.evaluations,
+                    self.seconds,
+                    self.objective_of(measures),
+                    self.violation_of(measures),
+                )
+            )
+
+    def _report(self, stage: str) -> None:
+        if self.callback and time.perf_counter() - self._reported >= _REPORT_SECONDS:
+            self._reported = time.perf_counter()
+            self._tell(stage)
+
+    def _tell(self, stage: str) -> None:
+        if self.callback is None:
+            return
+        if stage == "compiling":
+            wants_end = self.callback(Progress(stage, 0, 0, 0.0))
+        else:
+            best = self.session.best()
+            known = best.step[0] >= 0
+            wants_end = self.callback(
+                Progress(
+                    stage,
+                    self.step,
+                    self.evaluations,
+                    self.seconds,
+                    self.objective_of(best.score[0]) if known else None,
+                    self.violation_of(best.score[0]) if known else 0.0,
+                    self._fraction(),
+                    self.session.population,
+                )
+            )
+        if wants_end and not self.reason:
+            self.reason = "callback"
+
+    def _fraction(self) -> float | None:
+        parts = []
+        if self.stop.iterations:
+            parts.append(self.step / self.stop.iterations)
+        if self.stop.evaluations:
+            parts.append(self.evaluations / self.stop.evaluations)
+        if self.stop.seconds:
+            parts.append(self.seconds / self.stop.seconds)
+        return min(1.0, max(parts)) if parts else None
+
+    def _save(self) -> None:
+        assert self.checkpoint is not None
+        self._saved = time.perf_counter()
+        state = {
+            **self.identity,
+            "step": self.step,
+            "seconds": self.seconds,
+            "trace": self.trace.to_json(),
+        }
+        self.notes = [n for n in self.notes if not n.startswith("checkpoint")]
+        try:
+            write_checkpoint(self.checkpoint, state, self.session.save())
+        except OSError as error:
+            # The run is worth more than its checkpoint: go on, try again next time, and say so at the end.
+            self.notes.append(f"checkpoint {self.checkpoint} could not be written: {error.strerror}")

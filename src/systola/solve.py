@@ -1,0 +1,262 @@
+"""`solve`: the only place where a problem, an engine and a backend are put together."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.errors import NumbaError
+
+from systola.backends import cpu
+from systola.backends.session import Session, Work
+from systola.checkpoint import read_checkpoint
+from systola.encodings import Array
+from systola.engines.engine import Engine
+from systola.engines.presets import recommend
+from systola.errors import CheckFailed, InputError, ObjectiveError, SlowObjectiveWarning
+from systola.problem import MOST_MEASURES, Problem, evaluate
+from systola.result import Result
+from systola.rng import check_seed
+from systola.run import Callback, Run
+from systola.stop import Stop
+from systola.version import __version__
+
+
+def solve(
+    problem: Problem,
+    engine: Engine | None = None,
+    *,
+    stop: Stop | None = None,
+    seed: int = 1,
+    backend: str = "cpu",
+    threads: int | None = None,
+    start: Sequence[Any] | Array | None = None,
+    callback: Callback | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: float = 60.0,
+    resume: str | Path | None = None,
+    instance: str = "",
+    device: Any = None,
+) -> Result:
+    """Search for the best solution of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        One of ``systola.problems`` or your own.
+    engine : Engine, optional
+        ``SGS(...)``, ``SGA()``, ...; by default the recommended one for the problem.
+    stop : Stop, optional
+        Budgets, combined with ``|``; by default the engine's own number of iterations.
+    seed : int
+        The same seed gives the same result, bit for bit, on any number of threads and on any backend.
+    backend : {"cpu", "cuda", "python"}
+        "python" interprets the same kernels: very slow, good for debugging an objective.
+    threads : int, optional
+        Default: all cores, or one where steps are too short to share.
+    start : solutions, optional
+        Solutions to start from; the rest of the population is drawn.
+    callback : function, optional
+        Called with a `Progress` about four times a second; a true return value ends the run.
+    checkpoint, checkpoint_every : path and seconds, optional
+        Where and how often the state is saved.
+    resume : path, optional
+        A checkpoint to go on from; the result is the same as that of an uninterrupted run.
+    instance : str
+        A name for the result.
+
+    Returns
+    -------
+    Result
+        The best solution, or the least infeasible one when nothing feasible was found.
+    """
+    seed = check_seed(seed)
+    engine = recommend(problem) if engine is None else engine
+    if threads is not None and not 1 <= threads <= numba.config.NUMBA_NUM_THREADS:
+        raise InputError(f"`1 <= threads <= {numba.config.NUMBA_NUM_THREADS}` must hold here, but got {threads}")
+    if backend not in ("cpu", "cuda", "python"):
+        raise InputError(f"the backend must be cpu, cuda or python, but got {backend!r}")
+
+    design = engine.prepare(problem)
+    stop = stop or Stop()
+    if not stop.limited:
+        stop = stop | Stop(iterations=design.steps)
+    given = _storage_of(problem, start, design.started)
+    probe = problem.encoding.blank(problem.space, 1)[0]
+    if len(given):
+        probe = problem.encoding.load(problem.space, given[:1])[0]
+    elif hasattr(problem.space, "low"):
+        probe[:] = problem.space.low
+    elif problem.encoding.__class__.__name__ == "Permutation":
+        probe[:] = np.arange(problem.space.n)
+    compiled, measures, dtype = _measures_of(problem, probe, backend)
+    if not compiled:
+        backend = "python"
+
+    work = Work(problem, design, measures, dtype, seed)
+    session = _open_session(work, backend, threads, device)
+    identity = {
+        "problem": problem.digest(),
+        "algorithm": engine.name,
+        "parameters": parameters_of(engine),
+        "seed": seed,
+        "version": __version__,
+    }
+    resumed = None
+    if resume is not None:
+        resumed = read_checkpoint(resume)
+        _check_identity(resumed[0], identity, resume)
+    run = Run(
+        work,
+        session,
+        stop,
+        callback,
+        Path(checkpoint) if checkpoint else None,
+        checkpoint_every,
+        identity,
+    )
+    try:
+        run.go(given, resumed)
+    except (ArithmeticError, ValueError, IndexError, LookupError, AssertionError) as error:
+        raise ObjectiveError(
+            f"{type(problem).__name__} raised {type(error).__name__}: {error}; "
+            'run it with backend="python" to see where'
+        ) from error
+    return _result_of(run, engine, instance, compiled)
+
+
+def parameters_of(engine: Engine) -> dict[str, Any]:
+    """The parameters of an engine as plain data; arrays as nested lists."""
+    values = {f.name: getattr(engine, f.name) for f in fields(engine)}  # type: ignore[arg-type]
+    return {k: _as_data(v) for k, v in values.items() if v is not None}
+
+
+def _as_data(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return [_as_data(v) for v in value] if isinstance(value, (tuple, list)) else value
+
+
+def _open_session(work: Work, backend: str, threads: int | None, device: Any) -> Session:
+    if backend == "cuda":
+        from systola.backends.cuda import CudaSession
+
+        return CudaSession(work, device)
+    return cpu.CpuSession(work, threads, compiled=backend == "cpu")
+
+
+def _storage_of(problem: Problem, start: Any, most: int) -> Array:
+    space = problem.space
+    if start is None:
+        return problem.encoding.empty(space, 0)
+    rows = problem.encoding.store(space, np.asarray(start))
+    if len(rows) > most:
+        raise InputError(f"at most {most} solutions can be started from here, but got {len(rows)}")
+    return rows
+
+
+def _measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int, Any]:
+    """Whether the objective compiles, how many numbers it returns, and whether they are integers."""
+    compiled = True
+    try:
+        value = cpu.judge(problem.record, probe)
+    except NumbaError as error:
+        if backend == "cuda":
+            raise ObjectiveError(f"Numba cannot compile {type(problem).__name__}.evaluate: {_reason(error)}") from None
+        warnings.warn(
+            f"Numba cannot compile {type(problem).__name__}.evaluate, so it runs as plain Python, much slower: "
+            f"{_reason(error)}",
+            SlowObjectiveWarning,
+            stacklevel=3,
+        )
+        compiled = False
+        value = evaluate(problem.record, probe)
+    except Exception as error:
+        raise ObjectiveError(
+            f"{type(problem).__name__}.evaluate raised {type(error).__name__}: {error}, for the solution "
+            f"{np.array2string(probe, threshold=20)}"
+        ) from error
+    values = value if isinstance(value, tuple) else (value,)
+    if not 1 <= len(values) <= MOST_MEASURES or not all(
+        isinstance(v, (int, float, np.integer, np.floating, np.bool_)) for v in values
+    ):
+        raise ObjectiveError(
+            f"evaluate must return a number or a tuple of at most {MOST_MEASURES} numbers, but "
+            f"{type(problem).__name__} returned {value!r}"
+        )
+    if len(values) < len(problem.senses):
+        raise ObjectiveError(
+            f"{type(problem).__name__} declares {len(problem.senses)} objectives, but evaluate returned {len(values)}"
+        )
+    whole = all(isinstance(v, (int, np.integer)) for v in values)
+    # Interpreted code may return 0 here and 0.5 elsewhere; only compiled code has one type for good.
+    if not compiled or numba.config.DISABLE_JIT:
+        whole = whole and _has_whole_data(problem)
+    return compiled, len(values), np.int64 if whole else np.float64
+
+
+def _has_whole_data(problem: Problem) -> bool:
+    arrays = [np.asarray(v) for v in problem.record if not isinstance(v, str)]
+    return all(a.dtype.kind in "biu" for a in arrays)
+
+
+def _reason(error: NumbaError) -> str:
+    """The useful lines of Numba's message: what it says first, and the line of the user's code."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    where = next((line for line in reversed(lines) if line.startswith("File ")), "")
+    marks = [k for k, line in enumerate(lines) if set(line) == {"^"}]
+    code = lines[marks[-1] - 1] if marks else ""
+    what = next((line for line in lines if not line.startswith(("Failed in", "During"))), lines[0])
+    return "; ".join(part for part in (what, where.rstrip(":"), code) if part)
+
+
+def _check_identity(state: dict[str, Any], identity: dict[str, Any], path: str | Path) -> None:
+    for key, wanted in identity.items():
+        if state.get(key) != wanted:
+            raise InputError(
+                f"the checkpoint {path} belongs to another run: its {key} is {state.get(key)!r}, "
+                f"this run has {wanted!r}"
+            )
+
+
+def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Result:
+    problem = run.work.problem
+    measures, decisions, found_at = run.best()
+    plain = cpu.judge(problem.record, decisions) if compiled else evaluate(problem.record, decisions)
+    again = np.array(plain if isinstance(plain, tuple) else (plain,), run.work.dtype)
+    if not np.array_equal(again, measures):
+        raise CheckFailed(
+            f"the best solution was worth {measures.tolist()} in the search but is worth {again.tolist()} by the "
+            f"plain objective of {type(problem).__name__}; its incremental methods (flip, cross) are wrong"
+        )
+    broken = run.violation_of(measures)
+    return Result(
+        instance=instance or problem.describe(),
+        problem=type(problem).__name__,
+        algorithm=engine.name,
+        parameters=parameters_of(engine),
+        seed=run.work.seed,
+        objective=run.objective_of(measures),
+        feasible=broken == 0,
+        violation=broken,
+        solution=decisions,
+        evaluations=run.evaluations,
+        iterations=run.step,
+        found_at=found_at,
+        seconds=run.seconds,
+        stop=run.reason,
+        repeatable=run.stop.repeatable and run.reason not in ("interrupted", "callback"),
+        backend=run.session.backend,
+        threads=run.session.threads,
+        digest=problem.digest(),
+        limits={k: v for k, v in run.stop.__dict__.items() if v is not None},
+        trace=run.trace,
+        notes=list(run.notes),
+        versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
+    )

@@ -1,0 +1,49 @@
+"""Verbs choose their body by the type of their first argument, a record.
+
+A verb is called alike in plain Python, in a kernel for the CPU and in a kernel for CUDA. Interpreted, it looks its
+body up in a table; compiled, Numba's `overload` asks the same table at compile time, so that a call costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import types
+from numba.extending import overload
+
+Body = Callable[..., Any]
+F = TypeVar("F", bound=Body)
+
+_bodies: dict[tuple[str, str], Body] = {}
+
+
+def give_body(verb: str, record: Any, body: Body) -> None:
+    """Say what `verb` does for records of this type."""
+    _bodies[verb, record.__name__] = body
+
+
+def body_of(verb: str, record: Any) -> Body:
+    """The body of `verb` for this record; a TypeError names what is missing."""
+    try:
+        return _bodies[verb, type(record).__name__]
+    except KeyError:
+        raise TypeError(f"{type(record).__name__} has no {verb}") from None
+
+
+def has_body(verb: str, record: Any) -> bool:
+    """Whether `verb` means anything for this record."""
+    return (verb, type(record).__name__) in _bodies
+
+
+def verb(call: F) -> F:
+    """Make a plain function that calls `body_of` a verb that compiled code can call, too."""
+    name = call.__name__
+
+    def choose(first: Any, *rest: Any) -> Body | None:
+        if isinstance(first, types.BaseNamedTuple):
+            return _bodies.get((name, first.instance_class.__name__))
+        return None
+
+    overload(call, strict=False, jit_options={"forceinline": True, "_nrt": False})(choose)
+    return call

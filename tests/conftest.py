@@ -1,0 +1,84 @@
+"""Shared by all tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import systola as sy
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of real instances and tools, which a user's clone has not."""
+    if not SHARED.is_dir():
+        pytest.skip("needs ../shared, which is not part of the repository")
+    return SHARED
+
+
+def small_knapsack(n: int = 40, seed: int = 0) -> sy.Knapsack:
+    draws = np.random.default_rng(seed)
+    weights = draws.integers(1, 50, n)
+    return sy.Knapsack(draws.integers(1, 50, n), weights, int(weights.sum() // 3))
+
+
+def small_release(n: int = 40, seed: int = 0, weight: float = 0.3) -> sy.NextRelease:
+    draws = np.random.default_rng(seed)
+    return sy.NextRelease(draws.integers(1, 20, n), draws.integers(0, 90, n), weight)
+
+
+class OneMax(sy.Problem):
+    """Only the objective, no incremental methods: the plain path."""
+
+    encoding = sy.Binary("n")
+    n: int
+
+    def evaluate(self, x):
+        total = 0
+        for i in range(self.n):
+            total += x[i]
+        return total
+
+
+class Balance(sy.Problem):
+    """A float objective to minimise."""
+
+    encoding = sy.Binary("weights")
+    sense = sy.MINIMISE
+    weights: np.ndarray
+
+    def evaluate(self, x):
+        left = 0.0
+        right = 0.0
+        for i in range(len(self.weights)):
+            if x[i]:
+                left += self.weights[i]
+            else:
+                right += self.weights[i]
+        return abs(left - right) + 0.1 * left
+
+
+def binary_problems() -> list[sy.Problem]:
+    """One of each kind of binary problem, for contracts that hold for all."""
+    draws = np.random.default_rng(5)
+    return [small_knapsack(), sy.MMDP(36), small_release(), OneMax(30), Balance(draws.random(33))]
+
+
+def story(result: sy.Result) -> tuple[object, ...]:
+    """All of a result that must not depend on who computed it."""
+    return (
+        result.objective,
+        result.violation,
+        result.solution.tolist(),
+        result.found_at,
+        result.iterations,
+        result.evaluations,
+        result.stop,
+        [(s.step, s.evaluations, s.objective, s.violation) for s in result.trace.samples],
+    )

@@ -1,0 +1,187 @@
+"""Plots: what is drawn, read back from the figures; and what cannot be drawn."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from systola.errors import InputError, MissingExtra
+from systola.lab import plots
+
+CURVES = {"sgs-b": [([10, 20, 40], [9.0, 5.0, 1.0]), ([10, 30], [7.0, 3.0]), ([20, 25], [8.0, 2.0])]}
+
+
+def test_missing_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def refuse(name: str, *rest: Any, **named: Any) -> Any:
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    for draw in (
+        lambda: plots.convergence(CURVES),
+        lambda: plots.boxplots({"a": [1.0]}),
+        lambda: plots.grid_heatmap([[[1.0]]], [0]),
+    ):
+        with pytest.raises(MissingExtra, match=r'pip install "systola\[plots\]"'):
+            draw()
+
+
+def test_matplotlib_is_imported_when_used() -> None:
+    code = "import systola.lab.plots, sys; print('matplotlib' in sys.modules)"
+    clean = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert clean.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("curves", "words"),
+    [
+        ({}, "one algorithm or more"),
+        ({"a": []}, "'a' has none"),
+        ({"a": [([1, 2], [1.0])]}, "2 counts from 1 to 2 and 1 values"),
+        ({"a": [([2, 1], [1.0, 0.0])]}, "increasing"),
+        ({"a": [([-1, 1], [1.0, 0.0])]}, "0 or more"),
+        ({"a": [([], [])]}, "evaluations of a run of 'a'"),
+        ({"a": [([1, 2], [1.0, float("nan")])]}, "values of a run of 'a'"),
+    ],
+)
+def test_bad_curves(curves: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        plots.convergence(curves)
+
+
+@pytest.mark.parametrize("samples", [{}, {"a": []}, {"a": [float("inf")]}, {"a": [[1.0]]}])
+def test_bad_samples(samples: Any) -> None:
+    with pytest.raises(InputError):
+        plots.boxplots(samples)
+
+
+@pytest.mark.parametrize(
+    ("frames", "steps"),
+    [
+        ([], []),
+        ([np.ones((2, 3))], [1, 2]),
+        ([np.ones((2, 3)), np.ones((3, 2))], [1, 2]),
+        ([np.ones(3)], [1]),
+        ([np.ones((0, 3))], [1]),
+        ([np.full((2, 3), np.nan)], [1]),
+    ],
+)
+def test_bad_frames(frames: Any, steps: list[int]) -> None:
+    with pytest.raises(InputError, match="frame"):
+        plots.grid_heatmap(frames, steps)
+
+
+class TestDrawn:
+    @pytest.fixture(autouse=True)
+    def _needs_matplotlib(self) -> None:
+        pytest.importorskip("matplotlib", reason="plots need the extra systola[plots]")
+
+    def test_convergence_is_the_median_of_steps(self) -> None:
+        (axes,) = plots.convergence(CURVES, label="Error", title="Demo").axes
+        (line,) = axes.get_lines()
+        x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        assert x[0] == 20  # where the last run starts
+        assert x[-1] == 40
+        for evaluations, median in [(20, 7.0), (24, 7.0), (26, 5.0), (29, 5.0), (31, 3.0), (40, 2.0)]:
+            assert y[np.searchsorted(x, evaluations, side="right") - 1] == median
+        assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title(loc="left")) == (
+            "Evaluations",
+            "Error",
+            "Demo",
+        )
+        assert [text.get_text() for text in axes.get_legend().get_texts()] == ["sgs-b"]
+
+    def test_convergence_band_holds_the_quartiles(self) -> None:
+        (axes,) = plots.convergence(CURVES).axes
+        (band,) = axes.collections
+        corners = band.get_paths()[0].vertices
+        at_start = corners[corners[:, 0] == 20][:, 1]
+        assert at_start.min() == np.quantile([5.0, 7.0, 8.0], 0.25)
+        assert at_start.max() == np.quantile([5.0, 7.0, 8.0], 0.75)
+
+    @pytest.mark.parametrize(
+        ("values", "scale"),
+        [
+            ([5.0, 4.0], "linear"),
+            ([500.0, 1.0], "log"),
+            ([500.0, 1.0, 0.0], "symlog"),
+            ([-500.0, -1.0], "linear"),
+        ],
+    )
+    def test_scale_follows_the_values(self, values: list[float], scale: str) -> None:
+        runs = {"a": [(np.arange(1, len(values) + 1), values)]}
+        assert plots.convergence(runs).axes[0].get_yscale() == scale
+        assert plots.boxplots({"a": values}).axes[0].get_xscale() == scale
+
+    def test_zero_is_at_the_bottom(self) -> None:
+        low, _ = plots.convergence({"a": [([1, 2, 3], [5000.0, 10.0, 0.0])]}).axes[0].get_ylim()
+        assert -10 < low < 0
+
+    def test_run_with_a_single_point(self) -> None:
+        (line,) = plots.convergence({"a": [([5], [1.0])]}).axes[0].get_lines()
+        assert list(line.get_ydata()) == [1.0]
+
+    def test_evaluations_may_start_at_zero(self) -> None:
+        (line,) = plots.convergence({"a": [([0, 5, 9000], [9.0, 5.0, 1.0])]}).axes[0].get_lines()
+        assert (line.get_xdata()[0], line.get_ydata()[0]) == (0, 9.0)
+
+    def test_more_algorithms_than_colours(self) -> None:
+        figure = plots.convergence({str(i): [([1, 2], [1.0 * i, 0.5 * i])] for i in range(12)})
+        lines = figure.axes[0].get_lines()
+        looks = {(line.get_color(), repr(line._unscaled_dash_pattern)) for line in lines}
+        assert len(looks) == 12
+
+    def test_boxplots_show_every_run(self) -> None:
+        (axes,) = plots.boxplots({"a": [1.0, 2.0, 3.0], "b": [4.0] * 5}, label="Error").axes
+        dots = [len(c.get_offsets()) for c in axes.collections if len(c.get_offsets()) > 1]
+        assert dots == [3, 5]
+        assert [tick.get_text() for tick in axes.get_yticklabels()] == ["a", "b"]
+        assert axes.get_yticks()[0] > axes.get_yticks()[1]  # the first on top
+        box = axes.patches[0]
+        assert (box.get_x(), box.get_width()) == (1.5, 1.0)
+
+    @pytest.mark.parametrize(("shape", "columns"), [((10, 1000), 1), ((20, 20), 4)])
+    def test_heatmap_layout(self, shape: tuple[int, int], columns: int) -> None:
+        frames = [np.full(shape, float(k)) for k in range(6)]
+        figure = plots.grid_heatmap(frames, [0, 1, 10, 100, 1000, 10000], label="Profit", title="Grid")
+        drawn = [axes for axes in figure.axes if axes.get_visible() and axes.images]
+        assert [axes.get_title(loc="left") for axes in drawn] == [
+            "Step 0", "Step 1", "Step 10", "Step 100", "Step 1,000", "Step 10,000",
+        ]  # fmt: skip
+        assert {axes.images[0].get_clim() for axes in drawn} == {(0.0, 5.0)}
+        assert drawn[0].get_subplotspec().get_gridspec().ncols == columns
+        assert figure.axes[-1].get_ylabel() == "Profit"
+
+    def test_heatmap_of_equal_cells(self, tmp_path: Path) -> None:
+        plots.save(plots.grid_heatmap([np.ones((1, 8))], [3]), tmp_path / "grid.png")
+
+    @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")])
+    def test_save(self, tmp_path: Path, suffix: str, start: bytes) -> None:
+        first, second = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
+        for path in (first, second):
+            plots.save(plots.convergence(CURVES, title="Demo"), path)
+        assert first.read_bytes().startswith(start)
+        assert first.read_bytes() == second.read_bytes()
+
+    def test_save_elsewhere(self, tmp_path: Path) -> None:
+        figure = plots.boxplots({"a": [1.0, 2.0]})
+        with pytest.raises(InputError, match=r"\.png, \.pdf, \.svg"):
+            plots.save(figure, tmp_path / "plot.doc")
+        with pytest.raises(InputError, match="folder"):
+            plots.save(figure, tmp_path / "nowhere" / "plot.png")
