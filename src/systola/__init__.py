@@ -14,7 +14,7 @@ from systola.errors import (
     SystolaError,
 )
 from systola.problem import MAXIMISE, MINIMISE, Problem
-from systola.problems import MMDP, Knapsack, NextRelease
+from systola.problems import MMDP, CustomerRelease, Knapsack, NextRelease
 from systola.result import Result
 from systola.run import Progress
 from systola.solve import solve
@@ -31,6 +31,7 @@ __all__ = [
     "SGS",
     "Binary",
     "CheckFailed",
+    "CustomerRelease",
     "Evaluations",
     "InputError",
     "Integers",

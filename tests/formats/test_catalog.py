@@ -20,6 +20,7 @@ from systola.problems.customer_release import CustomerRelease
 KNAPSACK = "3 10\n5 4\n6 5\n7 6\n1 1 0\n"
 REQUESTS = "2\n2\n5 3\n1\n7\n2\n1 3\n2 3\n2\n10 1 3\n20 2 1 2\n"
 TABLE = "2 3 9\n1 5 2\n4 1 2 3\n7 0 1 0\n\nr1·r2\nr1->r2\n"
+PUBLIC = Path(__file__).parents[3] / "shared" / "instances"
 PLANNED = "A|5|B|\nB|7||A\n"
 
 
@@ -186,6 +187,18 @@ def test_a_description_sums_up_the_data(folder: Path) -> None:
     assert shown["data"]["profits"] == {"shape": [3], "min": 5, "max": 7, "sum": 18}
     assert shown["data"]["capacity"] == 10
     assert shown["senses"] == ["maximise"]
+
+
+@pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")
+@pytest.mark.parametrize("other", ["gap", "mkp", "pfsp", "qap"])
+def test_files_of_other_problems_are_not_mistaken(other: str) -> None:
+    # A flowshop of 20 jobs and 20 machines has as many numbers as a table of 20 requirements and 20 stakeholders.
+    formats = [known for known in list_formats() if known.problem in ("knapsack", "nrp")]
+    for path in sorted((PUBLIC / other).rglob("*")):
+        if path.is_file():
+            for known in formats:
+                with pytest.raises(InputError):
+                    known.read(path)
 
 
 MANGLED = st.sampled_from([KNAPSACK, REQUESTS, TABLE, PLANNED]).flatmap(

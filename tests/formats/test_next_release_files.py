@@ -104,7 +104,13 @@ def test_a_table_of_stakeholders(tmp_path: Path) -> None:
         ("r1->r2", "r1->r3", "`1 <= requirement <= 2` must hold, but got 3 (some.txt, line 7)"),
         ("r1->r2", "r1=>r2", "must look like r1->r2 or r1·r2, but got 'r1=>r2' (some.txt, line 7)"),
         ("7 0 1 0", "7 0 -1 0", "`value >= 0` must hold, but got -1 (some.txt, line 4)"),
-        ("1 5 2", "1 5", "must be a whole number, but got 'r1·r2'"),
+        (
+            "1 5 2",
+            "1 5",
+            "the importances must be a line of their own, but are more or less than one (some.txt, line 3)",
+        ),
+        ("4 1 2 3", "4 1 2 3 4", "cost and values must be a line of their own"),
+        ("2 3 9", "2\n3\n9", "the sizes and the bound must be a line of their own"),
         ("7 0", "7 9223372036854775807", "values times importances must stay below 2**62"),
     ],
 )

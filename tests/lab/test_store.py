@@ -46,9 +46,9 @@ def test_round_trip(tmp_path: Path) -> None:
                 "evaluations": 980,
                 "iterations": 70,
                 "seconds": 0.25,
-                "result": result(),
             }
         ]
+        assert store.result(KEY) == result()
         assert store.rows("another") == []
 
 

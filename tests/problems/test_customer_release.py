@@ -80,7 +80,6 @@ def test_over_budget_is_worse_than_nothing(data: Data) -> None:
 
 
 def test_compiled_and_interpreted_agree() -> None:
-    @numba.njit  # type: ignore[untyped-decorator]
     def walk(problem: Any, decisions: Any, x: Any, seen: Any) -> None:
         for i in range(len(decisions)):
             profit, cost = evaluate(problem, decisions)
@@ -98,8 +97,8 @@ def test_compiled_and_interpreted_agree() -> None:
     )
     x = rng.integers(0, 2, 80).astype(np.uint8)
     compiled, interpreted = np.zeros((80, 2), np.int64), np.zeros((80, 2), np.int64)
-    walk(problem.record, x, pack(x[None]), compiled)
-    walk.py_func(problem.record, x, pack(x[None]), interpreted)
+    numba.njit(walk)(problem.record, x, pack(x[None]), compiled)
+    walk(problem.record, x, pack(x[None]), interpreted)
     assert (compiled == interpreted).all()
 
 

@@ -46,7 +46,8 @@ def check_gpu() -> str:
     try:
         return str(cuda.get_current_device().name)
     except Exception as error:  # the driver raises many kinds
-        raise OSError(f"{type(error).__name__}: {str(error).strip() or 'no CUDA driver'}") from None
+        lines = [line.strip() for line in str(error).splitlines() if line.strip(" :")]
+        raise OSError(lines[1] if len(lines) > 1 else "".join(lines) or type(error).__name__) from None
 
 
 def compile_to_ptx(kernel: str, args: tuple[Any, ...], capability: tuple[int, int]) -> str:

@@ -63,9 +63,9 @@ def generate(customers: int, requirements: int, seed: int = 1, weight: float = 0
 def read_table(path: str | Path, weight: float = 0.5) -> Instance:
     """Read a table of requirements by stakeholders, such as dataset 2 of del Sagrado, del Águila, Orellana 2015.
 
-    The file has n requirements, m stakeholders and a bound; m importances; for each requirement its cost and m
-    values; then relations ``r1->r2`` (r2 needs r1) and ``r1·r2`` (both or none). `NextRelease` knows neither relations
-    nor a bound: they are checked, and the notes say so.
+    The file has a line of n requirements, m stakeholders and a bound; a line of m importances; for each requirement
+    a line of its cost and m values; then relations ``r1->r2`` (r2 needs r1) and ``r1·r2`` (both or none).
+    `NextRelease` knows neither relations nor a bound: they are checked, and the notes say so.
 
     Parameters
     ----------
@@ -76,14 +76,17 @@ def read_table(path: str | Path, weight: float = 0.5) -> Instance:
     """
     path = Path(path)
     tokens = Tokens(read_text(path), path.name)
-    n = tokens.count("requirements", each=2)
-    m = tokens.count("stakeholders", each=n)
-    bound = tokens.integer("bound", 0)
-    importances = tokens.integers(m, "importance", 0)
+    with tokens.line("the sizes and the bound"):
+        n = tokens.count("requirements", each=2)
+        m = tokens.count("stakeholders", each=n)
+        bound = tokens.integer("bound", 0)
+    with tokens.line("the importances"):
+        importances = tokens.integers(m, "importance", 0)
     costs, wishes = np.empty(n, np.int64), np.empty((n, m), np.int64)
     for j in range(n):
-        costs[j] = tokens.integer("cost", 0)
-        wishes[j] = tokens.integers(m, "value", 0)
+        with tokens.line("cost and values"):
+            costs[j] = tokens.integer("cost", 0)
+            wishes[j] = tokens.integers(m, "value", 0)
     relations = 0
     while not tokens.at_end():
         word = tokens.word("relation")

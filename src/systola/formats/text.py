@@ -139,6 +139,16 @@ class Tokens:
             raise self.error(f"`{what}` must be what the rest of the file can hold, but got {number}")
         return number
 
+    @contextmanager
+    def line(self, what: str) -> Iterator[None]:
+        """What is read inside must be exactly one line: a layout tells formats of equally many numbers apart."""
+        begin = self._next
+        yield
+        end = self._text.find("\n", self._next)
+        rest = self._text[self._next : end if end >= 0 else None]
+        if "\n" in self._text[begin : self._next].strip() or rest.strip():
+            raise self.error(f"{what} must be a line of their own, but are more or less than one")
+
     def at_end(self) -> bool:
         """Whether no word is left."""
         return _WORD.search(self._text, self._next) is None

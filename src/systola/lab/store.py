@@ -20,6 +20,7 @@ SCHEMA_VERSION = 1
 _APPLICATION_ID = 0x53797374  # "Syst": tells our files from other SQLite files
 _PATIENCE = 60.0  # seconds to wait for another writer
 _OUTCOME = ("objective", "feasible", "evaluations", "iterations")
+_SHORT = "experiment, instance, algorithm, seed, config, objective, feasible, evaluations, iterations, seconds"
 
 _SCHEMA = """
 CREATE TABLE replications (
@@ -138,18 +139,26 @@ class Store:
         Returns
         -------
         list of dict
-            The parts of the key, the outcome, seconds, and the whole ``result`` as a dict.
+            The parts of the key, the outcome and seconds; see `result` for the whole of one.
         """
         with self._explain():
-            cursor = self._connection.execute("SELECT * FROM replications WHERE experiment = ?", (experiment,))
+            cursor = self._connection.execute(f"SELECT {_SHORT} FROM replications WHERE experiment = ?", (experiment,))
             names = [column[0] for column in cursor.description]
             found = [dict(zip(names, values, strict=True)) for values in cursor]
         for row in found:
             row["seed"] = int(row["seed"])
             row["feasible"] = bool(row["feasible"])
             row["objective"] = json.loads(row["objective"])
-            row["result"] = json.loads(row["result"])
         return sorted(found, key=lambda row: (row["instance"], row["algorithm"], row["seed"], row["config"]))
+
+    def result(self, key: Key) -> dict[str, Any]:
+        """The whole result of a replication."""
+        with self._explain():
+            found = self._find(key, "result")
+        if found is None:
+            raise InputError(f"{self.path} holds no {_describe(key)}")
+        whole: dict[str, Any] = json.loads(found[0])
+        return whole
 
     def close(self) -> None:
         """Close the file; what was added is there already."""

@@ -1,7 +1,8 @@
 """The problems that come with systola, one a file."""
 
+from systola.problems.customer_release import CustomerRelease
 from systola.problems.knapsack import Knapsack
 from systola.problems.mmdp import MMDP
 from systola.problems.next_release import NextRelease
 
-__all__ = ["MMDP", "Knapsack", "NextRelease"]
+__all__ = ["MMDP", "CustomerRelease", "Knapsack", "NextRelease"]

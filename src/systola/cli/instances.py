@@ -1,0 +1,68 @@
+"""`systola instances`: look at instances, make them, convert them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from systola.errors import InputError
+
+
+@click.group()
+def instances() -> None:
+    """Show, generate and convert instances."""
+
+
+@instances.command()
+@click.argument("specs", nargs=-1, required=True, metavar="INSTANCE...")
+@click.option("--problem", help="Name the problem instead of recognising it.")
+@click.option("--json", "as_json", is_flag=True)
+def show(specs: tuple[str, ...], problem: str | None, as_json: bool) -> None:
+    """Say what INSTANCE is: problem, size, data, best known value."""
+    from systola.formats.catalog import describe, open_instance
+
+    described = [describe(open_instance(spec, problem)) for spec in specs]
+    if as_json:
+        click.echo(json.dumps(described))
+        return
+    for facts in described:
+        for key, value in facts.items():
+            click.echo(f"{key:<14} {_show(value)}")
+        click.echo()
+
+
+@instances.command()
+@click.argument("spec", metavar="INSTANCE")
+@click.argument("path", metavar="FILE")
+@click.option("--problem", help="Name the problem instead of recognising it.")
+def convert(spec: str, path: str, problem: str | None) -> None:
+    """Write INSTANCE, a file or a generated one, to FILE (knapsacks, in the knapPI format)."""
+    from systola.formats import knapsack
+    from systola.formats.catalog import open_instance
+    from systola.problems import Knapsack
+
+    found = open_instance(spec, problem)
+    if not isinstance(found.problem, Knapsack):
+        raise InputError(f"only knapsacks can be written so far, but {spec} is a {type(found.problem).__name__}")
+    knapsack.write(found.problem, path, found.solution)
+    click.echo(f"{path}: {found.problem.describe()}")
+
+
+@instances.command()
+@click.option("--json", "as_json", is_flag=True)
+def generate(as_json: bool) -> None:
+    """List what can be generated; the names are given to solve, compare, show and convert."""
+    from systola.formats.catalog import list_generators
+
+    known = list_generators()
+    if as_json:
+        click.echo(json.dumps([{"usage": g.usage, "source": g.source} for g in known]))
+        return
+    for generator in known:
+        click.echo(f"{generator.usage:<56} {generator.source}")
+
+
+def _show(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

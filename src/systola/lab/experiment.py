@@ -1,0 +1,107 @@
+"""Independent replications: many runs in parallel processes, each stored as it finishes, so that nothing is lost.
+
+Each worker runs single-threaded; two runs side by side use two cores better than one run on two threads.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+from systola.digest import digest_of_data
+from systola.engines.catalog import make_engine
+from systola.formats.catalog import open_instance
+from systola.lab.store import Key, Store
+from systola.solve import solve
+from systola.stop import Stop
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run, described by plain data so that any process can do it."""
+
+    instance: str
+    algorithm: str
+    seed: int
+    settings: dict[str, Any] = field(default_factory=dict)
+    stop: Stop = field(default_factory=Stop)
+
+    def key(self, experiment: str) -> Key:
+        """Under which the result is stored; another budget or parameter is another key."""
+        config = digest_of_data(json.dumps(self.settings, sort_keys=True), sorted(self.stop.__dict__.items()))
+        return Key(experiment, self.instance, self.algorithm, self.seed, config)
+
+
+def plan(
+    instances: Iterable[str],
+    algorithms: Iterable[str],
+    runs: int,
+    first_seed: int = 1,
+    settings: dict[str, Any] | None = None,
+    stop: Stop | None = None,
+) -> list[Job]:
+    """All jobs of an experiment, seed by seed, so that an interrupted one has as many runs of each as possible."""
+    algorithms, instances = list(algorithms), list(instances)
+    return [
+        Job(instance, algorithm, seed, settings or {}, stop or Stop())
+        for seed in range(first_seed, first_seed + runs)
+        for instance in instances
+        for algorithm in algorithms
+    ]
+
+
+def do_job(job: Job) -> dict[str, Any]:
+    """Run a job here, on one thread; the result as plain data."""
+    found = open_instance(job.instance)
+    engine = make_engine(job.algorithm, found.problem, job.settings)
+    result = solve(found.problem, engine, stop=job.stop, seed=job.seed, threads=1, instance=found.name)
+    return result.to_json()
+
+
+def do_jobs(
+    jobs: Sequence[Job],
+    store: Store,
+    experiment: str,
+    workers: int | None = None,
+    on_done: Callable[[int, int, Job], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Do what the store does not hold yet; returns the rows of all jobs, oldest seed first.
+
+    An interrupt stops the workers and keeps what is finished: the same call goes on from there.
+    """
+    missing = [job for job in jobs if not store.has(job.key(experiment))]
+    done = len(jobs) - len(missing)
+    if on_done and jobs:
+        on_done(done, len(jobs), jobs[0])
+    if missing:
+        workers = min(workers or os.cpu_count() or 1, len(missing))
+        context = multiprocessing.get_context("spawn")  # never fork after a parallel region
+        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+            queue = iter(missing)
+            running: dict[Future[dict[str, Any]], Job] = {}
+            try:
+                while True:
+                    while len(running) < 2 * workers and (job := next(queue, None)) is not None:
+                        running[pool.submit(do_job, job)] = job
+                    if not running:
+                        break
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        job = running.pop(future)
+                        store.add(job.key(experiment), future.result())
+                        done += 1
+                        if on_done:
+                            on_done(done, len(jobs), job)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    wanted = {job.key(experiment) for job in jobs}
+    return [row for row in store.rows(experiment) if Key(experiment, *_rest(row)) in wanted]
+
+
+def _rest(row: dict[str, Any]) -> tuple[str, str, int, str]:
+    return row["instance"], row["algorithm"], row["seed"], row["config"]

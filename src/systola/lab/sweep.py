@@ -1,0 +1,69 @@
+"""A bi-objective problem with weights, solved once for each of several weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from systola.engines.engine import Engine
+from systola.errors import InputError
+from systola.problem import Problem
+from systola.result import Result
+from systola.run import Callback
+from systola.solve import solve
+from systola.stop import Stop
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Results by weight, and the non-dominated objectives among them."""
+
+    weights: tuple[float, ...]
+    results: tuple[Result, ...]
+    front: tuple[tuple[Any, ...], ...]
+
+
+def sweep_weights(
+    problem: Problem,
+    engine: Engine | None = None,
+    weights: int | Sequence[float] = 11,
+    *,
+    stop: Stop | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+    callback: Callback | None = None,
+    instance: str = "",
+) -> Sweep:
+    """Solve for each weight, as the paper does for 0.0, 0.1, ..., 1.0; `weights` may be a number of equal steps."""
+    if not hasattr(problem, "weight"):
+        raise InputError(f"a sweep needs a problem with a weight, but {type(problem).__name__} has none")
+    if isinstance(weights, int):
+        if weights < 2:
+            raise InputError(f"a sweep needs at least 2 weights, but got {weights}")
+        weights = [k / (weights - 1) for k in range(weights)]
+    results = tuple(
+        solve(
+            cast(Problem, replace(cast(Any, problem), weight=weight)),
+            engine,
+            stop=stop,
+            seed=seed,
+            threads=threads,
+            callback=callback,
+            instance=instance,
+        )
+        for weight in weights
+    )
+    return Sweep(tuple(weights), results, _front([r.objective for r in results], problem.senses))
+
+
+def _front(points: list[Any], senses: tuple[int, ...]) -> tuple[tuple[Any, ...], ...]:
+    gains = np.array(points, float) * np.array(senses)
+    kept = {
+        tuple(points[k])
+        for k in range(len(points))
+        if not any((other >= gains[k]).all() and (other > gains[k]).any() for other in gains)
+    }
+    return tuple(sorted(kept))
