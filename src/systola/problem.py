@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numba import types
@@ -86,17 +86,20 @@ def cross(
     marks: Any,
     h: Any,
     v: Any,
-    a: Any,
-    b: Any,
-    m: Any,
-    child_h: Any,
-    child_v: Any,
+    n: Any,
+    plan: Any,
+    cell: Any,
+    trial: Any,
+    row_h: Any,
+    row_v: Any,
 ) -> Any:
-    """Optional, binary, with marks: measures of the two children of x[h] and x[v].
+    """Optional, binary, with marks: measures of the children of n pairs x[h + k] and x[v + k].
 
-    They exchange the decisions a <= i < b, then decision m of each is flipped. Nothing but the measures is made.
+    Pair k exchanges the decisions a <= i < b, then decision m of each is flipped, where a, b, m are plan[cell + k].
+    Nothing but the measures is made; they go to trial[row_h + k] and trial[row_v + k]. All pairs of a call have
+    their a in one span of marks, their b in one and their m in one, the m one after the other.
     """
-    return body_of("cross", problem)(problem, x, scores, marks, h, v, a, b, m, child_h, child_v)
+    return body_of("cross", problem)(problem, x, scores, marks, h, v, n, plan, cell, trial, row_h, row_v)
 
 
 @verb
@@ -171,6 +174,14 @@ _VERBS = ("evaluate", "fitness", "violation", "better", "flip", "mark", "remark"
 _KERNEL_SCALARS = (bool, int, float, np.generic)
 
 
+class Marks(NamedTuple):
+    """What a problem keeps of each solution: how many numbers, of which type, one for how many decisions."""
+
+    count: int
+    dtype: Any
+    span: int
+
+
 @dataclass_transform(frozen_default=True)
 class Problem:
     """Base of all problems; see the module's words and docs/own-problem.md.
@@ -243,9 +254,9 @@ class Problem:
         """The space of solutions as kernels see it."""
         return self.encoding.space(self)
 
-    def marks(self) -> tuple[int, Any]:
-        """How many marks a solution has, and their type; overridden with `mark` and `cross`."""
-        return 0, np.int32
+    def marks(self) -> Marks:
+        """What is kept of each solution; overridden with `mark`, `cross` and `remark`."""
+        return Marks(0, np.int32, 1)
 
     def offers(self, verb_name: str) -> bool:
         """Whether the problem has a body for an optional verb."""

@@ -18,6 +18,7 @@ from systola.kernel import kernel
 from systola.problem import evaluate
 
 LANES = 64
+_CHUNK = 64
 _SHORT_STEP = 50e-6  # seconds; below this a second thread costs more than it gives
 
 
@@ -86,7 +87,7 @@ class CpuSession:
         self._work = work
         self._space = work.problem.space
         self._record = work.problem.record
-        self._population, self._lanes, self._best = allocate(work, LANES)
+        self._population, self._lanes, self._best = allocate(work, LANES, _CHUNK if compiled else 1)
         self._start: Any
         self._sweep: Any
         self._crown: Any

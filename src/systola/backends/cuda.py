@@ -70,13 +70,10 @@ class CudaSession:
     threads = 1
 
     def __init__(self, work: Work, device: Device | None = None) -> None:
-        try:
-            self._device: Device = device or NumbaDevice()
-        except ImportError:
-            raise MissingExtra("the CUDA backend", "cu13") from None
+        self._device: Device = device or open_device()
         self._work = work
         self.lanes = work.design.cells
-        self._host = allocate(work, self.lanes)
+        self._host = allocate(work, self.lanes, 1)
         self._given = 0
         self._seed = np.uint64(work.seed)
         self._space = self._lift(work.problem.space)

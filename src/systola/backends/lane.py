@@ -42,5 +42,6 @@ def sweep_lane(
 ) -> None:
     """One step of this lane's share of cells."""
     count = lanes.step.shape[0]
-    for cell in range(cells * lane // count, cells * (lane + 1) // count):
-        advance(engine, space, problem, population, lanes, seed, step, shared, cell, lane)
+    first = cells * lane // count
+    last = cells * (lane + 1) // count
+    advance(engine, space, problem, population, lanes, seed, step, shared, first, last, lane)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numba
@@ -52,12 +53,17 @@ def check_gpu() -> str:
 
 def compile_to_ptx(kernel: str, args: tuple[Any, ...], capability: tuple[int, int]) -> str:
     """PTX of a kernel for arguments of these types; needs no GPU."""
+    return _compile(kernel, tuple(numba.typeof(a) for a in args), capability)
+
+
+@cache
+def _compile(kernel: str, types: tuple[Any, ...], capability: tuple[int, int]) -> str:
     asked = numba.cuda.dispatcher.get_current_device
     # Numba asks the driver for the capability when a kernel calls another function; answer for it.
     numba.cuda.dispatcher.get_current_device = lambda: type("Offline", (), {"compute_capability": capability})
     try:
         with exact_arithmetic():
-            ptx, _ = cuda.compile_ptx(KERNELS[kernel], tuple(numba.typeof(a) for a in args), cc=capability)
+            ptx, _ = cuda.compile_ptx(KERNELS[kernel], types, cc=capability)
     finally:
         numba.cuda.dispatcher.get_current_device = asked
     return str(ptx)
@@ -73,6 +79,7 @@ class Usage:
     cubin_bytes: int
 
 
+@cache
 def link(ptx: str, capability: tuple[int, int]) -> Usage:
     """Link PTX to machine code with nvJitLink and read what it uses."""
     from cuda.bindings import nvjitlink

@@ -9,9 +9,11 @@ import numpy as np
 
 from systola.encodings import Array
 from systola.engines.engine import Design
-from systola.engines.population import NEVER, Best, Lanes, Population
+from systola.engines.population import NEVER, VECTOR, Best, Lanes, Population
 from systola.errors import InputError
 from systola.problem import Problem
+
+_PAGE_ROWS, _STAGGER = 512, 40  # of 8 bytes: a page, and five cache lines
 
 
 @dataclass(frozen=True)
@@ -59,24 +61,34 @@ class Session(Protocol):
 
 def memory_of(work: Work, lanes: int) -> int:
     """Bytes that a session allocates."""
-    marks, dtype = work.problem.marks() if work.design.marked else (0, np.int32)
+    marks, dtype, _ = work.problem.marks() if work.design.marked else Problem.marks(work.problem)
     space = work.problem.space
     x = work.problem.encoding.empty(space, 1)
     row = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize
     lane = 3 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes
-    return work.design.rows * row + lanes * lane + work.design.slots.nbytes
+    return rows_in_memory(work.design) * row + lanes * lane + work.design.slots.nbytes
 
 
-def allocate(work: Work, lanes: int) -> tuple[Population, Lanes, Best]:
-    """Arrays of a session, in the host's memory."""
+def rows_in_memory(design: Design) -> int:
+    """Rows of a population with spare ones at the end.
+
+    Where memory runs over rows, columns must not start at the same place of their pages: they would share cache sets.
+    """
+    rows = design.rows + VECTOR
+    return rows if design.order == "C" else rows + (_STAGGER - rows) % _PAGE_ROWS
+
+
+def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:
+    """Arrays of a session, in the host's memory; a lane takes up to `chunk` cells together."""
     problem, design = work.problem, work.design
     space, encoding = problem.space, problem.encoding
-    marks, dtype = problem.marks() if design.marked else (0, np.int32)
+    marks, dtype, _ = problem.marks() if design.marked else Problem.marks(problem)
+    rows = rows_in_memory(design)
     try:
         population = Population(
-            encoding.empty(space, design.rows),
-            np.zeros((design.rows, work.measures), work.dtype),
-            np.zeros((design.rows, marks), dtype),
+            np.zeros_like(encoding.empty(space, rows), order=design.order),
+            np.zeros((rows, work.measures), work.dtype, order=design.order),
+            np.zeros((rows, marks), dtype, order=design.order),
             design.slots.copy(),
         )
         workspace = Lanes(
@@ -84,8 +96,9 @@ def allocate(work: Work, lanes: int) -> tuple[Population, Lanes, Best]:
             np.zeros(lanes, np.int64),
             np.zeros((lanes, work.measures), work.dtype),
             encoding.empty(space, lanes),
-            encoding.empty(space, 2 * lanes),
-            np.zeros((2 * lanes, work.measures), work.dtype),
+            encoding.empty(space, lanes),
+            np.zeros((2 * lanes * chunk, work.measures), work.dtype, order="F"),
+            np.zeros(2 * lanes * chunk, np.uint8),
             encoding.blank(space, lanes),
             np.zeros(lanes, np.int64),
             encoding.blank(space, lanes),

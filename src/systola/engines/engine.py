@@ -7,7 +7,7 @@ sizes, and the record by which kernels know the engine. Kernel side: the two ver
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from systola.encodings import Array
 from systola.problem import Problem
@@ -30,11 +30,15 @@ def advance(
     seed: Any,
     step: Any,
     shared: Any,
-    cell: Any,
+    first: Any,
+    last: Any,
     lane: Any,
 ) -> Any:
-    """What one cell does in one step. Steps count from 1; touches only rows that no other cell touches."""
-    return body_of("advance", engine)(engine, space, problem, population, lanes, seed, step, shared, cell, lane)
+    """What the cells first <= cell < last do in one step.
+
+    Steps count from 1. A cell writes only rows that no other cell touches, so cells may be taken in any order.
+    """
+    return body_of("advance", engine)(engine, space, problem, population, lanes, seed, step, shared, first, last, lane)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Design:
     marked: bool  # whether the engine uses the problem's marks
     steps: int  # default budget
     shape: tuple[int, int] | None = None  # of the grid, for pictures
+    order: Literal["C", "F"] = "C"  # memory order of the population on a CPU
 
 
 class Engine(Protocol):

@@ -48,13 +48,13 @@ def _appraise_by_flips(
     for k in range(measures.shape[0]):
         measures[k] = population.scores[parent, k]
     for w in range(x.shape[1]):
-        lanes.child[2 * lane, w] = x[parent, w]
+        lanes.child[lane, w] = x[parent, w]
     for w in range(x.shape[1]):
         differing = x[parent, w] ^ x[child, w]
         while differing != np.uint64(0):
             i = (w << 6) + lowest_one(differing)
-            flip(problem, lanes.child, 2 * lane, i, measures)
-            toggle(lanes.child, 2 * lane, i)
+            flip(problem, lanes.child, lane, i, measures)
+            toggle(lanes.child, lane, i)
             differing &= differing - np.uint64(1)
 
 
@@ -89,7 +89,8 @@ def _phase(self: Any, step: Any) -> Any:
     return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
 
 
-def _advance(
+@inlined
+def _do_cell(
     self: Any,
     space: Any,
     problem: Any,
@@ -151,6 +152,23 @@ def _advance(
                 x[child, w] = x[parent, w]
             for k in range(scores.shape[1]):
                 scores[child, k] = scores[parent, k]
+
+
+def _advance(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    first: Any,
+    last: Any,
+    lane: Any,
+) -> None:
+    for cell in range(first, last):
+        _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
 
 
 give_body("phase", Panmictic, _phase)

@@ -16,6 +16,7 @@ from systola.kernel import inlined
 from systola.problem import evaluate, fitness, violation, write_measures
 
 NEVER = -1
+VECTOR = 8  # numbers that a CPU computes at once; populations and plans have this many spare rows
 
 
 class Population(NamedTuple):
@@ -34,8 +35,9 @@ class Lanes(NamedTuple):
     cell: Array  # [lanes] where
     score: Array  # [lanes, measures] its measures
     best: Array  # [lanes, words or decisions] the solution
-    child: Array  # [2 * lanes, words or decisions] children under construction
-    trial: Array  # [2 * lanes, measures] their measures
+    child: Array  # [lanes, words or decisions] a child under construction
+    trial: Array  # [2 * lanes * chunk, measures] of children not yet accepted, of `chunk` cells at a time
+    kept: Array  # [2 * lanes * chunk] which children are
     decisions: Array  # [lanes, n] plain decisions, as `evaluate` gets them
     faults: Array  # [lanes] how often the objective was not a number
     faulty: Array  # [lanes, n] the first decisions for which it was not

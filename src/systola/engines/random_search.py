@@ -10,6 +10,7 @@ import numpy as np
 from systola.engines.engine import Design
 from systola.engines.population import assess, note
 from systola.errors import InputError
+from systola.kernel import inlined
 from systola.problem import Problem, construct
 from systola.verbs import give_body
 
@@ -24,7 +25,8 @@ def _phase(self: Any, step: Any) -> Any:
     return 0, 0, 0
 
 
-def _advance(
+@inlined
+def _do_cell(
     self: Any,
     space: Any,
     problem: Any,
@@ -36,10 +38,26 @@ def _advance(
     cell: Any,
     lane: Any,
 ) -> None:
-    row = 2 * lane
-    construct(problem, space, lanes.child, row, seed, step, cell)
-    assess(space, problem, lanes.child, row, lanes, lane, lanes.trial[row])
-    note(problem, lanes, lane, lanes.child, row, lanes.trial[row], step, cell)
+    construct(problem, space, lanes.child, lane, seed, step, cell)
+    assess(space, problem, lanes.child, lane, lanes, lane, lanes.trial[lane])
+    note(problem, lanes, lane, lanes.child, lane, lanes.trial[lane], step, cell)
+
+
+def _advance(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    first: Any,
+    last: Any,
+    lane: Any,
+) -> None:
+    for cell in range(first, last):
+        _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
 
 
 give_body("phase", Sampler, _phase)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
 
 import numpy as np
 
-from systola.bits import bit, words_for
+from systola.bits import WORD, bit, words_for
 from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.problem import Problem
-from systola.problems.ledger import add_marks, cross_totals, entries_of, first_of, move_marks, second_of
+from systola.problem import Marks, Problem
+from systola.problems.ledger import add_marks, cross_run, entries_of, move_marks
 from systola.rng import STEP, draw
 
 
@@ -61,8 +60,8 @@ class Knapsack(Problem):
         measures[0] += sign * self.profits[i]
         measures[1] += sign * self.weights[i]
 
-    def marks(self) -> tuple[int, Any]:
-        return words_for(len(self.profits)) + 1, np.int64
+    def marks(self) -> Marks:
+        return Marks(words_for(len(self.profits)) + 1, np.int64, WORD)
 
     def mark(self, x, row, marks):
         add_marks(self.entries, x, row, marks)
@@ -70,12 +69,8 @@ class Knapsack(Problem):
     def remark(self, x, marks, h, v, a, b, m, keep_h, keep_v):
         move_marks(self.entries, x, marks, h, v, a, b, m, keep_h, keep_v)
 
-    def cross(self, x, scores, marks, h, v, a, b, m, child_h, child_v):
-        total_h, total_v = cross_totals(self.entries, x, marks, h, v, a, b, m)
-        child_h[0] = first_of(total_h)
-        child_h[1] = second_of(total_h)
-        child_v[0] = first_of(total_v)
-        child_v[1] = second_of(total_v)
+    def cross(self, x, scores, marks, h, v, n, plan, cell, trial, row_h, row_v):
+        cross_run(self.entries, x, marks, h, v, n, plan, cell, trial, row_h, row_v)
 
     def construct(self, space, x, row, seed, step, cell):
         # Section 4.2: an item that no longer fits is left out, any other is taken with probability one half.

@@ -89,18 +89,77 @@ def lead_below(entries: Any, x: Any, marks: Any, h: Any, v: Any, i: Any) -> Any:
 
 
 @inlined
-def cross_totals(entries: Any, x: Any, marks: Any, h: Any, v: Any, a: Any, b: Any, m: Any) -> Any:
-    """Totals of the two children that exchange decisions a <= i < b of x[h] and x[v], then flip decision m."""
-    last = x.shape[1]
-    lead = lead_below(entries, x, marks, h, v, b) - lead_below(entries, x, marks, h, v, a)
-    bit_h = (x[h, m >> 6] >> np.uint64(m & 63)) & np.uint64(1)
-    bit_v = (x[v, m >> 6] >> np.uint64(m & 63)) & np.uint64(1)
-    if a <= m < b:
-        bit_h, bit_v = bit_v, bit_h
-    entry = entries[m]
-    total_h = marks[h, last] + lead + entry - 2 * entry * np.int64(bit_h)
-    total_v = marks[v, last] - lead + entry - 2 * entry * np.int64(bit_v)
-    return total_h, total_v
+def _add_leads(
+    entries: Any, x: Any, marks: Any, h: Any, v: Any, n: Any, cuts: Any, cell: Any, sign: Any, leads: Any, row: Any
+) -> None:
+    """Add sign times `lead_below` the cuts of n neighbouring pairs, all cuts in one word, to leads[row + k].
+
+    Loops over pairs have no branches and unsigned indices, so that they become vector code; which bits they must look
+    at is found first: where any two of the pairs differ.
+    """
+    word = np.uint64(cuts[cell] >> 6)
+    base = word << np.uint64(6)
+    differing = np.uint64(0)
+    for k in range(n):
+        differing |= (x[h + k, word] ^ x[v + k, word]) & ones_below(cuts[cell + k] & 63)
+        leads[row + k] += sign * (marks[v + k, word] - marks[h + k, word])
+    while differing != np.uint64(0):
+        bit = np.uint64(lowest_one(differing))
+        differing &= differing - np.uint64(1)
+        place = np.int64(base + bit)
+        entry = sign * entries[base + bit]
+        for k in range(n):
+            gained = np.int64((x[v + k, word] >> bit) & np.uint64(1)) - np.int64((x[h + k, word] >> bit) & np.uint64(1))
+            leads[row + k] += entry * gained if place < cuts[cell + k] else np.int64(0)
+
+
+@inlined
+def cross_run(
+    entries: Any,
+    x: Any,
+    marks: Any,
+    h: Any,
+    v: Any,
+    n: Any,
+    plan: Any,
+    cell: Any,
+    trial: Any,
+    row_h: Any,
+    row_v: Any,
+) -> None:
+    """`cross` for measures that are the two halves of the totals."""
+    h = np.uint64(h)
+    v = np.uint64(v)
+    n = np.uint64(n)
+    cell = np.uint64(cell)
+    row_h = np.uint64(row_h)
+    row_v = np.uint64(row_v)
+    firsts = plan[:, 0]
+    lasts = plan[:, 1]
+    turns = plan[:, 2]
+    leads = trial[:, 0]
+    for k in range(n):
+        leads[row_h + k] = 0
+    _add_leads(entries, x, marks, h, v, n, lasts, cell, 1, leads, row_h)
+    _add_leads(entries, x, marks, h, v, n, firsts, cell, -1, leads, row_h)
+    end = np.uint64(x.shape[1])
+    word = np.uint64(turns[cell] >> 6)
+    first_turn = np.uint64(turns[cell])
+    for k in range(n):
+        turn = turns[cell + k]
+        entry = entries[first_turn + k]
+        bit_h = (x[h + k, word] >> np.uint64(turn & 63)) & np.uint64(1)
+        bit_v = (x[v + k, word] >> np.uint64(turn & 63)) & np.uint64(1)
+        swapped = (firsts[cell + k] <= turn) & (turn < lasts[cell + k])
+        was_h = bit_v if swapped else bit_h
+        was_v = bit_h if swapped else bit_v
+        lead = leads[row_h + k]
+        total_h = marks[h + k, end] + lead + entry - 2 * entry * np.int64(was_h)
+        total_v = marks[v + k, end] - lead + entry - 2 * entry * np.int64(was_v)
+        trial[row_h + k, 0] = first_of(total_h)
+        trial[row_h + k, 1] = second_of(total_h)
+        trial[row_v + k, 0] = first_of(total_v)
+        trial[row_v + k, 1] = second_of(total_v)
 
 
 @inlined
@@ -114,13 +173,18 @@ def move_marks(
     bit_v = (x[v, m >> 6] >> np.uint64(m & 63)) & np.uint64(1)
     if a <= m < b:
         bit_h, bit_v = bit_v, bit_h
-    turn_h = entries[m] - 2 * entries[m] * np.int64(bit_h)
-    turn_v = entries[m] - 2 * entries[m] * np.int64(bit_v)
-    for w in range((min(a, m) >> 6) + 1, x.shape[1] + 1):
-        at = w << 6
-        change = lead if at >= b else (marks[v, w] - marks[h, w] - start if at > a else np.int64(0))
-        past = np.int64(at > m)
-        if keep_h:
-            marks[h, w] += change + past * turn_h
-        if keep_v:
-            marks[v, w] += past * turn_v - change
+    own_h = np.int64(keep_h != 0)
+    own_v = np.int64(keep_v != 0)
+    turn_h = own_h * (entries[m] - 2 * entries[m] * np.int64(bit_h))
+    turn_v = own_v * (entries[m] - 2 * entries[m] * np.int64(bit_v))
+    inner = (b + 63) >> 6  # the first mark that is not below b
+    for w in range((a >> 6) + 1, inner):
+        ahead = marks[v, w] - marks[h, w] - start
+        marks[h, w] += own_h * ahead
+        marks[v, w] -= own_v * ahead
+    for w in range(max(inner, (a >> 6) + 1), x.shape[1] + 1):
+        marks[h, w] += own_h * lead
+        marks[v, w] -= own_v * lead
+    for w in range((m >> 6) + 1, x.shape[1] + 1):
+        marks[h, w] += turn_h
+        marks[v, w] += turn_v

@@ -1,4 +1,8 @@
-"""Massively multimodal deceptive problem (Goldberg, Deb, Horn 1992): k blocks of six bits, valued by their ones."""
+"""Massively multimodal deceptive problem (Goldberg, Deb, Horn 1992): blocks of six bits, valued by their ones.
+
+Marks are the values of the blocks before every eighth block. Between two marks lie 48 bits, a *window*, whose blocks
+are valued all at once: the ones of each block are counted side by side in the fields of one word.
+"""
 
 from __future__ import annotations
 
@@ -7,108 +11,124 @@ from typing import Any
 
 import numpy as np
 
-from systola.bits import bit, count_ones
+from systola.bits import bit, count_ones, ones_below
 from systola.encodings import Array, Binary
 from systola.errors import InputError
 from systola.kernel import inlined
-from systola.problem import Problem
+from systola.problem import Marks, Problem
 
-# Table 2 of Pedemonte, Luna, Alba 2014, in millionths.
-BLOCK_VALUES = np.array([1_000_000, 0, 360_384, 640_576, 360_384, 0, 1_000_000], np.int32)
-_STRIDE = 8  # blocks between two marks: 48 bits, at most two words
-_MARK_BITS = 6 * _STRIDE
-_PAIRS = np.array(
-    [BLOCK_VALUES[int(p & 63).bit_count()] + BLOCK_VALUES[int(p >> 6).bit_count()] for p in range(4096)],
-    np.int32,
-)
+# Table 2 of Pedemonte, Luna, Alba 2014, in millionths: by the number of ones.
+_UNIFORM, _MIDDLE, _BESIDE = 1_000_000, 640_576, 360_384
+BLOCK_VALUES = np.array([_UNIFORM, 0, _BESIDE, _MIDDLE, _BESIDE, 0, _UNIFORM], np.int64)
 
-
-@inlined
-def _bits_from(x: Any, row: Any, first: Any) -> Any:
-    """At least 48 bits of x[row] from position `first` on, as far as there are any."""
-    w = first >> 6
-    s = first & 63
-    word = x[row, w] >> np.uint64(s)
-    if s > 16 and w + 1 < x.shape[1]:
-        word |= x[row, w + 1] << np.uint64(64 - s)
-    return word
+_WINDOW = 48
+_BLOCKS = 8  # in a window
+_FIELD = sum(1 << (6 * k) for k in range(_BLOCKS))  # the lowest bit of each block
+_L = np.uint64(_FIELD)
+_PAIR = np.uint64(0b010101 * _FIELD)
+_TWO = np.uint64(0b000011 * _FIELD)
 
 
 @inlined
-def _value_below(pairs: Any, x: Any, row: Any, marks: Any, block: Any) -> Any:
-    """Value of the blocks below `block`: the mark before it, then two blocks at a time."""
-    k = block // _STRIDE
-    value = np.int64(marks[row, k])
-    rest = block - k * _STRIDE
-    if rest:
-        word = _bits_from(x, row, k * _MARK_BITS) & ((np.uint64(1) << np.uint64(6 * rest)) - np.uint64(1))
-        # Blocks past the last wanted one read as zero ones and would count as 1, so they are taken off again.
-        while rest > 0:
-            value += pairs[np.int64(word & np.uint64(4095))]
-            word >>= np.uint64(12)
-            rest -= 2
-        if rest < 0:
-            value -= 1_000_000
-    return value
+def _window(x: Any, row: Any, k: Any) -> Any:
+    """The 48 bits of window k of x[row], as far as there are any, then anything."""
+    end = x.shape[1] - 1
+    first = k * _WINDOW
+    word = np.uint64(min(first >> 6, end))
+    after = np.uint64(min((first >> 6) + 1, end))
+    shift = np.uint64(first & 63)
+    return (x[row, word] >> shift) | ((x[row, after] << np.uint64(1)) << (np.uint64(63) - shift))
 
 
 @inlined
-def _block(x: Any, row: Any, k: Any) -> Any:
-    return _bits_from(x, row, 6 * k) & np.uint64(63)
+def _value_of_blocks(window: Any, blocks: Any) -> Any:
+    """Value of the first blocks of a window."""
+    pairs = window - ((window >> np.uint64(1)) & _PAIR)
+    ones = (pairs & _TWO) + ((pairs >> np.uint64(2)) & _TWO) + ((pairs >> np.uint64(4)) & _TWO)
+    odd = ones & _L
+    mixed = ((ones >> np.uint64(1)) ^ (ones >> np.uint64(2))) & _L
+    wanted = ones_below(6 * blocks) & _L
+    uniform = count_ones(wanted & ~(odd | mixed))  # 0 or 6 ones
+    middle = count_ones(wanted & odd & (ones >> np.uint64(1)))  # 3 ones
+    beside = count_ones(wanted & mixed & ~odd)  # 2 or 4 ones
+    return _UNIFORM * uniform + _MIDDLE * middle + _BESIDE * beside
 
 
 @inlined
-def _inside(k: Any, a: Any, b: Any) -> Any:
-    """The bits of block k that lie in a <= position < b."""
-    low = max(a - 6 * k, 0)
-    high = min(b - 6 * k, 6)
-    if high <= low:
-        return np.uint64(0)
-    return ((np.uint64(1) << np.uint64(high)) - np.uint64(1)) & ~((np.uint64(1) << np.uint64(low)) - np.uint64(1))
+def _value_of_block(block: Any) -> Any:
+    """Value of one block, by comparisons: a table would need gathers."""
+    ones = count_ones(block)
+    value = _UNIFORM if (ones == 0) | (ones == 6) else 0
+    value = _MIDDLE if ones == 3 else value
+    return _BESIDE if (ones == 2) | (ones == 4) else value
 
 
 @inlined
-def _cut(values: Any, x: Any, h: Any, v: Any, k: Any, a: Any, b: Any) -> Any:
-    """Gain of each child in block k, which an end of the segment cuts, so that it mixes the parents."""
-    bh = _block(x, h, k)
-    bv = _block(x, v, k)
-    swapped = (bh ^ bv) & _inside(k, a, b)
-    if swapped == np.uint64(0):
-        return np.int64(0), np.int64(0)
+def _block_number(place: Any) -> Any:
+    """place // 6 for 0 <= place < 54."""
+    return (place * 43) >> 8
+
+
+@inlined
+def _clip(place: Any) -> Any:
+    return min(max(place, 0), 6)
+
+
+@inlined
+def _gains(bh: Any, bv: Any, swapped: Any) -> Any:
+    """What the two children gain in a block in which the parents exchange the bits `swapped`."""
+    change = (bh ^ bv) & swapped
     return (
-        np.int64(values[count_ones(bh ^ swapped)] - values[count_ones(bh)]),
-        np.int64(values[count_ones(bv ^ swapped)] - values[count_ones(bv)]),
+        _value_of_block(bh ^ change) - _value_of_block(bh),
+        _value_of_block(bv ^ change) - _value_of_block(bv),
     )
 
 
 @inlined
-def _changes(values: Any, pairs: Any, x: Any, marks: Any, h: Any, v: Any, a: Any, b: Any, m: Any) -> Any:
-    """What the children gain, by part.
+def _changes(x: Any, marks: Any, h: Any, v: Any, a: Any, b: Any, m: Any, wa: Any, wb: Any, wm: Any) -> Any:
+    """What the children gain, by part; a, b, m lie in windows wa, wb, wm.
 
     (lead of v before the first whole block, lead within the whole blocks, then for each child the gains of the
-    blocks cut at a and at b, and of the flip of bit m).
+    blocks cut at a and at b, and of the flip of bit m). No branches, to become vector code over many pairs.
     """
-    first = (a + 5) // 6
-    last = b // 6
-    start = np.int64(0)
-    lead = np.int64(0)
-    if last >= first:
-        start = _value_below(pairs, x, v, marks, first) - _value_below(pairs, x, h, marks, first)
-        lead = _value_below(pairs, x, v, marks, last) - _value_below(pairs, x, h, marks, last) - start
-    cut_ah = cut_av = cut_bh = cut_bv = np.int64(0)
-    if a < 6 * first:
-        cut_ah, cut_av = _cut(values, x, h, v, first - 1, a, b)
-    if b > 6 * last and (last >= first):
-        cut_bh, cut_bv = _cut(values, x, h, v, last, a, b)
-    km = m // 6
-    bh = _block(x, h, km)
-    bv = _block(x, v, km)
-    swapped = (bh ^ bv) & _inside(km, a, b)
-    bh ^= swapped
-    bv ^= swapped
-    turned = np.uint64(1) << np.uint64(m - 6 * km)
-    turn_h = np.int64(values[count_ones(bh ^ turned)] - values[count_ones(bh)])
-    turn_v = np.int64(values[count_ones(bv ^ turned)] - values[count_ones(bv)])
+    in_a = a - _WINDOW * wa
+    cut_a = _block_number(in_a)
+    first = _block_number(in_a + 5)
+    in_b = b - _WINDOW * wb
+    cut_b = _block_number(in_b)
+    window_h = _window(x, h, wa)
+    window_v = _window(x, v, wa)
+    start = np.int64(marks[v, wa]) - np.int64(marks[h, wa])
+    start += _value_of_blocks(window_v, first) - _value_of_blocks(window_h, first)
+    # A block that a cuts ends the exchange there, or where b cuts it, too.
+    block = _WINDOW * wa + 6 * cut_a
+    swapped = ones_below(_clip(b - block)) & ~ones_below(in_a - 6 * cut_a)
+    swapped = swapped if first > cut_a else np.uint64(0)
+    shift = np.uint64(6 * cut_a)
+    cut_ah, cut_av = _gains((window_h >> shift) & np.uint64(63), (window_v >> shift) & np.uint64(63), swapped)
+
+    window_h = _window(x, h, wb)
+    window_v = _window(x, v, wb)
+    whole = _BLOCKS * wb + cut_b >= _BLOCKS * wa + first
+    lead = np.int64(marks[v, wb]) - np.int64(marks[h, wb]) - start
+    lead += _value_of_blocks(window_v, cut_b) - _value_of_blocks(window_h, cut_b)
+    lead = lead if whole else np.int64(0)
+    swapped = ones_below(in_b - 6 * cut_b) if whole else np.uint64(0)
+    shift = np.uint64(6 * cut_b)
+    cut_bh, cut_bv = _gains((window_h >> shift) & np.uint64(63), (window_v >> shift) & np.uint64(63), swapped)
+
+    in_m = m - _WINDOW * wm
+    turned = _block_number(in_m)
+    block = _WINDOW * wm + 6 * turned
+    shift = np.uint64(6 * turned)
+    bh = (_window(x, h, wm) >> shift) & np.uint64(63)
+    bv = (_window(x, v, wm) >> shift) & np.uint64(63)
+    change = (bh ^ bv) & ones_below(_clip(b - block)) & ~ones_below(_clip(a - block))
+    bh ^= change
+    bv ^= change
+    turn = np.uint64(1) << np.uint64(in_m - 6 * turned)
+    turn_h = _value_of_block(bh ^ turn) - _value_of_block(bh)
+    turn_v = _value_of_block(bv ^ turn) - _value_of_block(bv)
     return start, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v
 
 
@@ -119,14 +139,13 @@ class MMDP(Problem):
     scale = 1_000_000
     n: int
     values: Array = field(init=False, repr=False)
-    pairs: Array = field(init=False, repr=False)
 
     def check(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 6 or self.n % 6:
             raise InputError(f"the number of bits must be a positive multiple of 6, but got {self.n!r}")
         if self.n > 6 * 2000:
             raise InputError(f"at most 12000 bits fit the integer sums, but got {self.n}")
-        self.derive(values=BLOCK_VALUES, pairs=_PAIRS)
+        self.derive(values=BLOCK_VALUES)
 
     def evaluate(self, x):
         total = 0
@@ -138,35 +157,44 @@ class MMDP(Problem):
         return total
 
     def flip(self, x, row, i, measures):
-        ones = count_ones(_block(x, row, i // 6))
+        ones = np.int64(0)
+        for k in range(i // 6 * 6, i // 6 * 6 + 6):
+            ones += bit(x, row, k)
         measures[0] += self.values[ones + 1 - 2 * bit(x, row, i)] - self.values[ones]
 
-    def marks(self) -> tuple[int, Any]:
-        return self.n // 6 // _STRIDE + 1, np.int32
+    def marks(self) -> Marks:
+        return Marks(self.n // _WINDOW + 1, np.int32, _WINDOW)
 
     def mark(self, x, row, marks):
         marks[row, 0] = 0
         for k in range(marks.shape[1] - 1):
-            word = _bits_from(x, row, k * _MARK_BITS)
-            value = np.int64(marks[row, k])
-            for _ in range(_STRIDE // 2):
-                value += self.pairs[np.int64(word & np.uint64(4095))]
-                word >>= np.uint64(12)
-            marks[row, k + 1] = value
+            marks[row, k + 1] = marks[row, k] + _value_of_blocks(_window(x, row, k), _BLOCKS)
 
-    def cross(self, x, scores, marks, h, v, a, b, m, child_h, child_v):
-        _, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v = _changes(
-            self.values, self.pairs, x, marks, h, v, a, b, m
-        )
-        child_h[0] = scores[h, 0] + lead + cut_ah + cut_bh + turn_h
-        child_v[0] = scores[v, 0] - lead + cut_av + cut_bv + turn_v
+    def cross(self, x, scores, marks, h, v, n, plan, cell, trial, row_h, row_v):
+        wa = np.int64(plan[cell, 0]) // _WINDOW
+        wb = np.int64(plan[cell, 1]) // _WINDOW
+        wm = np.int64(plan[cell, 2]) // _WINDOW
+        h = np.uint64(h)
+        v = np.uint64(v)
+        cell = np.uint64(cell)
+        row_h = np.uint64(row_h)
+        row_v = np.uint64(row_v)
+        for k in range(np.uint64(n)):
+            a = np.int64(plan[cell + k, 0])
+            b = np.int64(plan[cell + k, 1])
+            m = np.int64(plan[cell + k, 2])
+            _, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v = _changes(
+                x, marks, h + k, v + k, a, b, m, wa, wb, wm
+            )
+            trial[row_h + k, 0] = scores[h + k, 0] + lead + cut_ah + cut_bh + turn_h
+            trial[row_v + k, 0] = scores[v + k, 0] - lead + cut_av + cut_bv + turn_v
 
     def remark(self, x, marks, h, v, a, b, m, keep_h, keep_v):
         start, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v = _changes(
-            self.values, self.pairs, x, marks, h, v, a, b, m
+            x, marks, h, v, a, b, m, a // _WINDOW, b // _WINDOW, m // _WINDOW
         )
-        for k in range(min(a, m) // _MARK_BITS + 1, marks.shape[1]):
-            at = k * _MARK_BITS
+        for k in range(min(a, m) // _WINDOW + 1, marks.shape[1]):
+            at = k * _WINDOW
             change_h = np.int64(0)
             change_v = np.int64(0)
             if at >= b:

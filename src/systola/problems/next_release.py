@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from dataclasses import field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from systola.bits import bit, words_for
+from systola.bits import WORD, bit, words_for
 from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.problem import MAXIMISE, MINIMISE, Problem, fitness
-from systola.problems.ledger import add_marks, cross_totals, entries_of, first_of, move_marks, second_of
+from systola.problem import MAXIMISE, MINIMISE, Marks, Problem, fitness
+from systola.problems.ledger import add_marks, cross_run, entries_of, move_marks
 
 _FINEST = 1000  # weights are fractions with at most this denominator, so that fitness is an exact integer
 
@@ -91,8 +90,8 @@ class NextRelease(Problem):
         measures[0] += sign * self.costs[i]
         measures[1] += sign * self.values[i]
 
-    def marks(self) -> tuple[int, Any]:
-        return words_for(len(self.costs)) + 1, np.int64
+    def marks(self) -> Marks:
+        return Marks(words_for(len(self.costs)) + 1, np.int64, WORD)
 
     def mark(self, x, row, marks):
         add_marks(self.entries, x, row, marks)
@@ -100,12 +99,8 @@ class NextRelease(Problem):
     def remark(self, x, marks, h, v, a, b, m, keep_h, keep_v):
         move_marks(self.entries, x, marks, h, v, a, b, m, keep_h, keep_v)
 
-    def cross(self, x, scores, marks, h, v, a, b, m, child_h, child_v):
-        total_h, total_v = cross_totals(self.entries, x, marks, h, v, a, b, m)
-        child_h[0] = first_of(total_h)
-        child_h[1] = second_of(total_h)
-        child_v[0] = first_of(total_v)
-        child_v[1] = second_of(total_v)
+    def cross(self, x, scores, marks, h, v, n, plan, cell, trial, row_h, row_v):
+        cross_run(self.entries, x, marks, h, v, n, plan, cell, trial, row_h, row_v)
 
     def scalar(self, objective: tuple[int, int]) -> float:
         """f of Eq. 13 for a pair (cost, value)."""

@@ -1,0 +1,133 @@
+"""The CUDA backend without a GPU: its PTX executed on the CPU gives the CPU's trace, and links without spills."""
+
+import numpy as np
+import pytest
+from conftest import SHARED, Balance, OneMax, small_knapsack, small_release, story
+
+import systola as sy
+
+pytest.importorskip("numba.cuda.cudadrv.nvvm", reason="needs the extra cu12 or cu13 (numba-cuda)")
+pytest.importorskip("cuda.bindings.nvjitlink", reason="needs the extra cu12 or cu13 (nvJitLink)")
+
+from backends.ptx_device import PtxDevice
+
+from systola.backends.cuda import BLOCK, CudaSession
+from systola.backends.nvidia import compile_to_ptx, link
+from systola.backends.offline import NoDevice
+from systola.cli.devices import occupancy
+from systola.cli.samples import sample_works
+from systola.formats.catalog import open_instance
+
+needs_tool = pytest.mark.skipif(not (SHARED / "tools" / "ptx").is_dir(), reason="needs the PTX tool of ../shared")
+FEW = sy.Iterations(9)
+
+
+def on_both(problem, engine, stop, device=None, **more):
+    device = device or PtxDevice()
+    cpu = sy.solve(problem, engine, stop=stop, seed=11, **more)
+    ptx = sy.solve(problem, engine, stop=stop, seed=11, backend="cuda", device=device, **more)
+    assert ptx.backend == "cuda"
+    assert device.launches["sweep"] >= ptx.iterations
+    assert story(cpu) == story(ptx)
+    return ptx
+
+
+@needs_tool
+@pytest.mark.parametrize("engine", [*map(sy.SGS, "TEVB"), sy.SGA(), sy.EGA(), sy.RS()], ids=lambda e: e.name)
+@pytest.mark.parametrize(
+    "problem", [small_knapsack(70), sy.MMDP(66), small_release(70)], ids=["knapsack", "mmdp", "release"]
+)
+def test_same_trace(problem, engine):
+    on_both(problem, engine, FEW)
+
+
+@needs_tool
+@pytest.mark.parametrize("engine", [sy.SGS("B"), sy.SGA()], ids=lambda e: e.name)
+def test_same_trace_of_own_objectives(engine):
+    on_both(Balance(np.random.default_rng(3).random(40)), engine, FEW)  # float sums, to the last bit
+
+
+@needs_tool
+def test_whole_small_run_races_checked():
+    on_both(small_knapsack(24), sy.SGS("B"), None, PtxDevice(race=True))
+
+
+@needs_tool
+@pytest.mark.parametrize(("spec", "flavour"), [("knapsack:200-1000", "B"), ("mmdp:120", "E")])
+def test_whole_medium_run(spec, flavour):
+    result = on_both(open_instance(spec).problem, sy.SGS(flavour), None, PtxDevice(check=False))
+    assert result.objective == open_instance(spec).best_known
+
+
+@needs_tool
+def test_thread_order_does_not_matter():
+    stories = {
+        str(story(on_both(small_knapsack(70), sy.SGS("E"), FEW, PtxDevice(check=False, order=order))))
+        for order in (1, 1000, 2000)
+    }
+    assert len(stories) == 1
+
+
+@needs_tool
+def test_warm_start_checkpoint_and_resume_across_backends(tmp_path):
+    problem, path = small_knapsack(70), tmp_path / "state"
+    start = [np.zeros(70, int)]
+    whole = sy.solve(problem, sy.SGS("B"), stop=sy.Iterations(12), start=start)
+    sy.solve(
+        problem,
+        sy.SGS("B"),
+        stop=sy.Iterations(5),
+        start=start,
+        backend="cuda",
+        device=PtxDevice(check=False),
+        checkpoint=path,
+    )
+    on_cpu = sy.solve(problem, sy.SGS("B"), stop=sy.Iterations(12), start=start, resume=path)
+    on_gpu = sy.solve(
+        problem,
+        sy.SGS("B"),
+        stop=sy.Iterations(12),
+        start=start,
+        resume=path,
+        backend="cuda",
+        device=PtxDevice(check=False),
+    )
+    assert story(whole) == story(on_cpu) == story(on_gpu)
+
+
+@pytest.mark.parametrize("capability", [(7, 5), (9, 0), (12, 0)], ids=["sm_75", "sm_90", "sm_120"])
+def test_every_kernel_links_without_spills(capability):
+    seen = 0
+    for work, _ in sample_works():
+        for kernel, args in CudaSession(work, NoDevice()).arguments().items():
+            usage = link(compile_to_ptx(kernel, args, capability), capability)
+            assert usage.cubin_bytes > 0
+            assert usage.spilled_bytes == 0, f"{type(work.problem).__name__} {kernel}"
+            assert 0 < usage.registers <= 255
+            assert occupancy(usage.registers, BLOCK, capability) > 0
+            seen += 1
+    assert seen == 36
+
+
+def test_float_sums_are_not_contracted():
+    problem = Balance(np.random.default_rng(3).random(40))
+    session = CudaSession(_work(problem), NoDevice())
+    assert "fma.rn" not in compile_to_ptx("start", session.arguments()["start"], (9, 0))
+
+
+def _work(problem):
+    from systola.backends.session import Work
+
+    return Work(problem, sy.SGS("B").prepare(problem), 1, np.float64, 1)
+
+
+def test_missing_gpu_is_a_sentence():
+    from systola.backends.nvidia import check_gpu
+
+    try:
+        check_gpu()
+    except OSError:
+        with pytest.raises(sy.InputError, match="GPU"):
+            sy.solve(OneMax(12), sy.RS(), backend="cuda")
+    else:
+        pytest.skip("a GPU is there")
