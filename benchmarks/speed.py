@@ -114,8 +114,10 @@ def main() -> None:
         print(json.dumps(rows))
         return
     for row in rows:
-        print(f"{row['instance']}, SGS_B, {row['threads']} threads: {row['systola_ns_per_cell']:.1f} ns a cell, "
-              f"{row['systola_solutions_per_second'] / 1e6:.1f} M solutions/s; equal answers checked")
+        print(
+            f"{row['instance']}, SGS_B, {row['threads']} threads: {row['systola_ns_per_cell']:.1f} ns a cell, "
+            f"{row['systola_solutions_per_second'] / 1e6:.1f} M solutions/s; equal answers checked"
+        )
         for name in row["ratio"]:
             print(f"    C {name:<24} {row['c_ns_per_cell'][name]:8.0f} ns a cell   {row['ratio'][name]:7.1f}x")
 

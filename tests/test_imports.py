@@ -15,7 +15,7 @@ LAYERS = [
     {"rng", "bits"},
     {"encodings", "stop", "trace"},
     {"problem", "checkpoint"},
-    {"problems"},
+    {"problems", "contracts"},
     {"engines"},
     {"backends", "result"},
     {"run"},

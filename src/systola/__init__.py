@@ -13,7 +13,7 @@ from systola.errors import (
     SlowObjectiveWarning,
     SystolaError,
 )
-from systola.problem import MAXIMISE, MINIMISE, Problem
+from systola.problem import MAXIMISE, MINIMISE, Marks, Problem
 from systola.problems import MMDP, CustomerRelease, Knapsack, NextRelease
 from systola.result import Result
 from systola.run import Progress
@@ -37,6 +37,7 @@ __all__ = [
     "Integers",
     "Iterations",
     "Knapsack",
+    "Marks",
     "MissingExtra",
     "NextRelease",
     "ObjectiveError",

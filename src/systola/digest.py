@@ -13,31 +13,36 @@ import numpy as np
 def digest_of_data(*values: Any) -> str:
     """Digest of arrays, numbers, strings, None and (nested) tuples, lists and dicts of them."""
     state = hashlib.sha256()
-    _feed_value(state, values, set())
+    _feed_value(state, values, {})
     return state.hexdigest()[:16]
 
 
-def digest_of_functions(functions: dict[str, FunctionType]) -> str:
-    """Digest of what these functions do: their code, and the helpers and constants that it reaches."""
+def digest_of_functions(functions: dict[str, FunctionType]) -> tuple[str, list[FunctionType]]:
+    """Digest of what these functions do, with the helpers and constants that they reach; and the plain helpers."""
     state = hashlib.sha256()
-    seen: set[int] = set()
+    seen: dict[int, FunctionType] = {}
     for name in sorted(functions):
         state.update(name.encode())
         _feed_function(state, functions[name], seen)
-    return state.hexdigest()[:12]
+    own = {id(f) for f in functions.values()}
+    return state.hexdigest()[:12], [f for key, f in seen.items() if key not in own]
 
 
-def _feed_function(state: Any, function: FunctionType, seen: set[int]) -> None:
+def _feed_function(state: Any, function: FunctionType, seen: dict[int, FunctionType]) -> None:
     if id(function) in seen:
         return
-    seen.add(id(function))
+    if function.__module__.partition(".")[0] == "systola":
+        # The name of the cache folder covers our own sources.
+        state.update(f"{function.__module__}.{function.__qualname__}".encode())
+        return
+    seen[id(function)] = function
     _feed_code(state, function.__code__, function.__globals__, seen)
     _feed_value(state, function.__defaults__, seen)
     for cell in function.__closure__ or ():
         _feed_value(state, cell.cell_contents, seen)
 
 
-def _feed_code(state: Any, code: CodeType, names: dict[str, Any], seen: set[int]) -> None:
+def _feed_code(state: Any, code: CodeType, names: dict[str, Any], seen: dict[int, FunctionType]) -> None:
     state.update(code.co_code)
     state.update(repr((code.co_names, code.co_varnames)).encode())
     for constant in code.co_consts:
@@ -65,10 +70,12 @@ def _is_own(module: ModuleType) -> bool:
     return root not in sys.stdlib_module_names and root not in {"numpy", "numba", "scipy", "systola"}
 
 
-def _feed_value(state: Any, value: Any, seen: set[int]) -> None:
+def _feed_value(state: Any, value: Any, seen: dict[int, FunctionType]) -> None:
     function = getattr(value, "py_func", value)  # a jitted helper counts as the function it was made from
     if isinstance(function, FunctionType):
         _feed_function(state, function, seen)
+        if function is not value:
+            seen.pop(id(function), None)  # but needs no help to be compiled
     elif isinstance(value, np.ndarray):
         state.update(f"{value.dtype}{value.shape}".encode())
         state.update(np.ascontiguousarray(value).tobytes())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numba import types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 from systola.digest import digest_of_data, digest_of_functions
 from systola.encodings import Array, Encoding, sample
@@ -58,6 +58,12 @@ def violation(problem: Any, measures: Any) -> Any:
 def better(problem: Any, new: Any, old: Any) -> Any:
     """Whether measures `new` beat `old` in a cell: strictly larger fitness, unless the problem breaks ties."""
     return body_of("better", problem)(problem, new, old)
+
+
+@verb
+def prefers(problem: Any, new: Any, old: Any) -> Any:
+    """Whether measures `new` make a better answer than `old` of the same fitness; a total order, by default none."""
+    return body_of("prefers", problem)(problem, new, old)
 
 
 @verb
@@ -117,7 +123,11 @@ def _fitness_down(self: Any, measures: Any) -> Any:
 
 
 def _no_violation(self: Any, measures: Any) -> Any:
-    return measures[0] - measures[0]
+    return 0
+
+
+def _indifferent(self: Any, new: Any, old: Any) -> Any:
+    return False
 
 
 def _strictly_better(self: Any, new: Any, old: Any) -> Any:
@@ -170,14 +180,15 @@ def _write_measures(value: Any, measures: Any) -> Any:
     return (one, two, three, four)[len(value) - 1] if isinstance(value, types.BaseTuple) else one
 
 
-_VERBS = ("evaluate", "fitness", "violation", "better", "flip", "mark", "remark", "cross", "construct")
+_VERBS = ("evaluate", "fitness", "violation", "better", "prefers", "flip", "mark", "remark", "cross", "construct")
+_known_helpers: set[FunctionType] = set()
 _KERNEL_SCALARS = (bool, int, float, np.generic)
 
 
 class Marks(NamedTuple):
     """What a problem keeps of each solution: how many numbers, of which type, one for how many decisions."""
 
-    count: int
+    number: int
     dtype: Any
     span: int
 
@@ -207,16 +218,26 @@ class Problem:
         dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
         if "evaluate" not in dir(cls) or not hasattr(cls, "encoding"):
             raise InputError(f"a problem needs `encoding` and `evaluate`, but {cls.__name__} lacks one; add it")
+        cls._fields = tuple(f.name for f in dataclasses.fields(cls))  # type: ignore[arg-type]
+
+    @classmethod
+    def bind(cls) -> None:
+        """Tell the verbs what this class's methods do now: edits of what they call make a new record type."""
         bodies: dict[str, Any] = {v: getattr(cls, v) for v in _VERBS if hasattr(cls, v)}
-        bodies.setdefault("fitness", _fitness_up if cls.sense in (MAXIMISE, (MAXIMISE,)) else _fitness_down)
+        if isinstance(cls.sense, int) or len(cls.sense) == 1:
+            bodies.setdefault("fitness", _fitness_up if cls.sense in (MAXIMISE, (MAXIMISE,)) else _fitness_down)
         bodies.setdefault("violation", _no_violation)
         bodies.setdefault("better", _strictly_better)
+        bodies.setdefault("prefers", _indifferent)
         bodies.setdefault("mark", _no_marks)
         bodies.setdefault("remark", _no_remarks)
         bodies.setdefault("construct", _construct_uniformly)
-        cls._fields = tuple(f.name for f in dataclasses.fields(cls))  # type: ignore[arg-type]
-        own = {k: b for k, b in bodies.items() if isinstance(b, FunctionType)}
-        cls._record = record_type(f"{cls.__name__}_{digest_of_functions(own)}", cls._kernel_fields())
+        digest, helpers = digest_of_functions({k: b for k, b in bodies.items() if isinstance(b, FunctionType)})
+        for helper in helpers:
+            if helper not in _known_helpers:
+                _known_helpers.add(helper)
+                register_jitable(helper)  # a plain function that a method calls needs no decorator
+        cls._record = record_type(f"{cls.__name__}_{digest}", cls._kernel_fields())
         for name, body in bodies.items():
             give_body(name, cls._record, body)
 
@@ -226,6 +247,7 @@ class Problem:
         return [f.name for f in dataclasses.fields(cls) if f.type not in (str, "str")]  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
+        self.bind()
         for field in self._kernel_fields():
             if hasattr(self, field):
                 object.__setattr__(self, field, _plain(getattr(self, field), f"{type(self).__name__}.{field}"))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,6 +43,33 @@ Callback = Callable[[Progress], Any]
 
 
 @dataclass
+class Interruption:
+    """Whether the user pressed Ctrl-C."""
+
+    asked: bool = False
+
+
+@contextmanager
+def held_interrupts() -> Iterator[Interruption]:
+    """Note Ctrl-C instead of raising at once, so that a run ends between two steps; a second one raises."""
+    noted = Interruption()
+
+    def note(number: int, frame: Any) -> None:
+        if noted.asked:
+            raise KeyboardInterrupt
+        noted.asked = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@dataclass
 class Run:
     """One run of an engine on a backend; `go` runs it to its end."""
 
@@ -60,6 +90,8 @@ class Run:
     _reported: float = 0.0
     _saved: float = 0.0
     _per_step: float = 0.0
+    _within_step: bool = False  # part of a step is done: there is nothing whole to save
+    _interrupt: Interruption = field(default_factory=Interruption)
 
     @property
     def evaluations(self) -> int:
@@ -77,26 +109,28 @@ class Run:
         self.session.give(given)
         self.session.start(0, 0)
         self.session.sweep(1, 0, 0, self.session.lanes)
+        self.session.best()
         self._began = self._reported = self._saved = time.perf_counter()
         if resumed is not None:
             state, arrays = resumed
             self.session.restore(arrays)
             self.step, self._earlier = state["step"], state["seconds"]
             self.trace = Trace.from_json(state["trace"])
-        try:
-            if resumed is None:
-                self._cover_lanes(self.session.start, "starting")
-                self._check_faults()
-                self._sample()
-            while not self._done():
-                self._advance()
-                self._sample()
-                self._report("running")
-                if self.checkpoint and time.perf_counter() - self._saved >= self.checkpoint_every:
-                    self._save()
-        except KeyboardInterrupt:
-            self.reason = "interrupted"
-        if self.checkpoint and self._per_step >= 0:
+        with held_interrupts() as self._interrupt:
+            try:
+                if resumed is None:
+                    self._cover_lanes(self.session.start, "starting")
+                    self._check_faults()
+                    self._sample()
+                while not self._done():
+                    self._advance()
+                    self._sample()
+                    self._report("running")
+                    if self.checkpoint and time.perf_counter() - self._saved >= self.checkpoint_every:
+                        self._save()
+            except KeyboardInterrupt:
+                self.reason = "interrupted"
+        if self.checkpoint and not self._within_step:
             self._save()
         self._tell("done")
 
@@ -118,13 +152,16 @@ class Run:
         return float(amount) / self.work.problem.scale
 
     def _done(self) -> bool:
+        if self._interrupt.asked:
+            self.reason = "interrupted"
         if not self.reason:
             self.reason = self._met()
         return bool(self.reason)
 
     def _met(self) -> str:
         stop = self.stop
-        if stop.target is not None and self._reached(stop.target):
+        # Only at steps that do not depend on the clock, so that a run with a target can be repeated.
+        if stop.target is not None and self.step % self.trace.stride == 0 and self._reached(stop.target):
             return "target"
         if stop.iterations is not None and self.step >= stop.iterations:
             return "iterations"
@@ -163,7 +200,6 @@ class Run:
             steps = min(steps, 1)
         began = time.perf_counter()
         if self._per_step > 2 * _CALL_SECONDS or self._per_step == 0:
-            self._per_step = -1.0  # in the middle of a step there is nothing to save
             self._cover_lanes(lambda low, high: self.session.sweep(self.step + 1, 1, low, high), "running")
             steps = 1
         else:
@@ -174,7 +210,7 @@ class Run:
 
     def _cover_lanes(self, call: Callable[[int, int], None], stage: str) -> None:
         """All lanes of a long step, a few at a time, so that progress and Ctrl-C stay prompt."""
-        low, count = 0, 1
+        low, count, self._within_step = 0, 1, True
         while low < self.session.lanes:
             high = min(low + count, self.session.lanes)
             began = time.perf_counter()
@@ -182,7 +218,10 @@ class Run:
             took = time.perf_counter() - began
             count = max(1, min(4 * count, int((high - low) * _CALL_SECONDS / max(took, 1e-9))))
             low = high
+            if self._interrupt.asked and low < self.session.lanes:
+                raise KeyboardInterrupt
             self._report(stage)
+        self._within_step = False
 
     def _check_faults(self) -> None:
         count, example = self.session.faults()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 import platform
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import fields
@@ -77,6 +79,12 @@ def solve(
         The best solution, or the least infeasible one when nothing feasible was found.
     """
     seed = check_seed(seed)
+    problem.bind()
+    if not problem.offers("fitness"):
+        raise InputError(
+            f"{type(problem).__name__} has {len(problem.senses)} objectives, and no method `fitness` that makes one "
+            "number of them (larger is better), by which an engine could compare solutions; add it"
+        )
     engine = recommend(problem) if engine is None else engine
     if threads is not None and not 1 <= threads <= numba.config.NUMBA_NUM_THREADS:
         raise InputError(f"`1 <= threads <= {numba.config.NUMBA_NUM_THREADS}` must hold here, but got {threads}")
@@ -166,17 +174,20 @@ def _measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, in
     compiled = True
     try:
         value = cpu.judge(problem.record, probe)
-    except NumbaError as error:
+    except NumbaError:
         if backend == "cuda":
-            raise ObjectiveError(f"Numba cannot compile {type(problem).__name__}.evaluate: {_reason(error)}") from None
-        warnings.warn(
-            f"Numba cannot compile {type(problem).__name__}.evaluate, so it runs as plain Python, much slower: "
-            f"{_reason(error)}",
-            SlowObjectiveWarning,
-            stacklevel=3,
-        )
+            raise ObjectiveError(
+                f"Numba cannot compile {type(problem).__name__}.evaluate: {_reason(problem, probe)}"
+            ) from None
+        if backend == "cpu":
+            warnings.warn(
+                f"Numba cannot compile {type(problem).__name__}.evaluate, so it runs as plain Python, much slower: "
+                f"{_reason(problem, probe)}",
+                SlowObjectiveWarning,
+                stacklevel=3,
+            )
         compiled = False
-        value = evaluate(problem.record, probe)
+        value = _evaluate_plainly(problem, probe)
     except Exception as error:
         raise ObjectiveError(
             f"{type(problem).__name__}.evaluate raised {type(error).__name__}: {error}, for the solution "
@@ -206,14 +217,25 @@ def _has_whole_data(problem: Problem) -> bool:
     return all(a.dtype.kind in "biu" for a in arrays)
 
 
-def _reason(error: NumbaError) -> str:
-    """The useful lines of Numba's message: what it says first, and the line of the user's code."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    where = next((line for line in reversed(lines) if line.startswith("File ")), "")
-    marks = [k for k, line in enumerate(lines) if set(line) == {"^"}]
-    code = lines[marks[-1] - 1] if marks else ""
-    what = next((line for line in lines if not line.startswith(("Failed in", "During"))), lines[0])
-    return "; ".join(part for part in (what, where.rstrip(":"), code) if part)
+def _evaluate_plainly(problem: Problem, decisions: Array) -> Any:
+    """The objective interpreted, with integers as wide as compiled code has them."""
+    return evaluate(cpu.widen(problem.record), decisions.astype(np.int64))
+
+
+def _reason(problem: Problem, probe: Array) -> str:
+    """What Numba says of the objective itself, and the line of the user's code."""
+    body = type(problem).evaluate  # type: ignore[attr-defined]
+    try:
+        numba.njit(body).compile((numba.typeof(problem.record), numba.typeof(probe)))
+    except NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        code = body.__code__
+        places = re.findall(rf'File "[^"]*{re.escape(Path(code.co_filename).name)}", line (\d+)', str(error))
+        line = int(places[-1]) if places else code.co_firstlineno
+        what = next((t for t in lines if not t.startswith(("Failed in", "During", "File", "Overload", "There"))), "")
+        source = linecache.getline(code.co_filename, line).strip()
+        return f"{what} ({Path(code.co_filename).name}, line {line}: {source})"
+    return "what it calls cannot be compiled"
 
 
 def _check_identity(state: dict[str, Any], identity: dict[str, Any], path: str | Path) -> None:
@@ -228,13 +250,16 @@ def _check_identity(state: dict[str, Any], identity: dict[str, Any], path: str |
 def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Result:
     problem = run.work.problem
     measures, decisions, found_at = run.best()
-    plain = cpu.judge(problem.record, decisions) if compiled else evaluate(problem.record, decisions)
+    plain = cpu.judge(problem.record, decisions) if compiled else _evaluate_plainly(problem, decisions)
     again = np.array(plain if isinstance(plain, tuple) else (plain,), run.work.dtype)
-    if not np.array_equal(again, measures):
+    exact = run.work.dtype == np.int64
+    # Integers agree exactly; float sums made in another order may differ by rounding.
+    if not (np.array_equal(again, measures) if exact else np.allclose(again, measures, rtol=1e-9, atol=1e-9)):
         raise CheckFailed(
             f"the best solution was worth {measures.tolist()} in the search but is worth {again.tolist()} by the "
             f"plain objective of {type(problem).__name__}; its incremental methods (flip, cross) are wrong"
         )
+    measures = again
     broken = run.violation_of(measures)
     return Result(
         instance=instance or problem.describe(),

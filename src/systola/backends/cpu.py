@@ -74,6 +74,16 @@ crown = kernel()(_crown)
 judge = kernel()(_judge)
 
 
+def widen(record: Any) -> Any:
+    """A record for interpreted use: NumPy keeps small integers small, compiled code computes with 64 bits."""
+    return type(record)(
+        *(
+            v.astype(np.int64) if isinstance(v, np.ndarray) and v.dtype.kind in "iu" and v.itemsize < 8 else v
+            for v in record
+        )
+    )
+
+
 class CpuSession:
     """A run on the CPU, compiled or interpreted."""
 
@@ -86,8 +96,10 @@ class CpuSession:
         self._given = 0
         self._work = work
         self._space = work.problem.space
-        self._record = work.problem.record
+        self._record = work.problem.record if compiled else widen(work.problem.record)
         self._population, self._lanes, self._best = allocate(work, LANES, _CHUNK if compiled else 1)
+        if not compiled:
+            self._lanes = self._lanes._replace(decisions=self._lanes.decisions.astype(np.int64))
         self._start: Any
         self._sweep: Any
         self._crown: Any

@@ -64,8 +64,8 @@ def memory_of(work: Work, lanes: int) -> int:
     marks, dtype, _ = work.problem.marks() if work.design.marked else Problem.marks(work.problem)
     space = work.problem.space
     x = work.problem.encoding.empty(space, 1)
-    row = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize
-    lane = 3 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes
+    row: int = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize
+    lane: int = 3 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes
     return rows_in_memory(work.design) * row + lanes * lane + work.design.slots.nbytes
 
 
@@ -75,7 +75,7 @@ def rows_in_memory(design: Design) -> int:
     Where memory runs over rows, columns must not start at the same place of their pages: they would share cache sets.
     """
     rows = design.rows + VECTOR
-    return rows if design.order == "C" else rows + (_STAGGER - rows) % _PAGE_ROWS
+    return rows + (0 if design.order == "C" else (_STAGGER - rows) % _PAGE_ROWS)
 
 
 def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:

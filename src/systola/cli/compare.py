@@ -62,6 +62,7 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     with Store(options["store"]) as store, Bar("runs", options["quiet"] or options["as_json"]) as bar:
         rows = do_jobs(jobs, store, "compare", options["workers"], lambda done, of, job: bar.update(done, of))
         samples: dict[str, dict[str, list[float]]] = {spec: defaultdict(list) for spec in instances}
+        infeasible = sum(not row["feasible"] for row in rows)
         for row in rows:
             samples[row["instance"]][row["algorithm"]].append(row["objective"])
         minimise = {spec: found[spec].problem.senses[0] < 0 for spec in instances}
@@ -69,8 +70,11 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
         if options["plots"]:
             _draw(options["plots"], found, samples, [(job, store.result(job.key("compare"))) for job in jobs])
     if options["as_json"]:
-        click.echo(json.dumps({"runs": runs, "samples": samples, "tests": {k: vars(t) for k, t in tests.items()}}))
+        facts = {k: _without_nan(vars(t)) for k, t in tests.items()}
+        click.echo(json.dumps({"runs": runs, "samples": samples, "infeasible": infeasible, "tests": facts}))
         return
+    if infeasible:
+        click.echo(f"{infeasible} of {len(rows)} runs ended with an infeasible solution; objectives are as they are.")
     for direction in sorted(set(minimise.values())):
         part = {s: {n: samples[s][n] for n in names} for s in instances if minimise[s] == direction}
         what = f"Objective ({'smaller' if direction else 'larger'} is better), mean ± std of {runs} runs"
@@ -78,6 +82,15 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     click.echo(
         render(significance_table(names, {s: t.verdicts for s, t in tests.items()}, "Differences"), options["form"])
     )
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON knows no NaN, which stands where no pair was tested: null."""
+    if isinstance(value, dict):
+        return {k: _without_nan(v) for k, v in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_without_nan(v) for v in value]
+    return None if isinstance(value, float) and value != value else value
 
 
 def _draw(folder: str, found: dict[str, Any], samples: Any, whole: list[tuple[Any, dict[str, Any]]]) -> None:
@@ -89,6 +102,10 @@ def _draw(folder: str, found: dict[str, Any], samples: Any, whole: list[tuple[An
         curves: dict[str, list[Any]] = defaultdict(list)
         for job, result in whole:
             if job.instance == spec:
-                curves[job.algorithm].append((result["trace"]["evaluations"], result["trace"]["objective"]))
+                trace = result["trace"]
+                feasible = [k for k, amount in enumerate(trace["violation"]) if amount == 0]
+                curve = [[trace[name][k] for k in feasible] for name in ("evaluations", "objective")]
+                if feasible:
+                    curves[job.algorithm].append(curve)
         save(convergence(curves, title=instance.name), Path(folder) / f"{stem}-convergence.png")
         save(boxplots(samples[spec], title=instance.name), Path(folder) / f"{stem}-boxplots.png")

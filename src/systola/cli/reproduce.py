@@ -15,7 +15,7 @@ from systola.cli.screen import Bar
 @click.command()
 @click.argument("paper", type=click.Choice(["sgs"]))
 @click.option("--table", type=int, help="Only this table of the paper (3 to 12).")
-@click.option("--quick", is_flag=True, help="Smaller instances and 5 runs: minutes instead of many hours.")
+@click.option("--quick", is_flag=True, help="Smaller instances and 10 runs: minutes instead of many hours.")
 @click.option("--runs", type=int, help="Runs of each algorithm on each instance. Default 50, as in the paper.")
 @click.option("--workers", type=int, help="Parallel processes. Default: all cores.")
 @click.option("--store", type=str, default="results/sgs.sqlite", show_default=True, help="Finished runs.")
@@ -46,11 +46,13 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
                 if table is not None and number != table:
                     continue
                 collected[number] = made
+                text = "\n".join(render(one, options["form"]) for one in made)
                 if not options["as_json"]:
-                    click.echo(render(made, options["form"]))
+                    click.echo(text)
                 if options["output"]:
                     folder = Path(options["output"])
                     folder.mkdir(parents=True, exist_ok=True)
-                    (folder / f"{paper}-table-{number:02d}.{suffix}").write_text(render(made, options["form"]))
+                    (folder / f"{paper}-table-{number:02d}.{suffix}").write_text(text)
     if options["as_json"]:
-        click.echo(json.dumps({str(number): asdict(made) for number, made in sorted(collected.items())}))
+        data = {str(number): [asdict(one) for one in made] for number, made in sorted(collected.items())}
+        click.echo(json.dumps(data))

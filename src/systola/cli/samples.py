@@ -14,7 +14,7 @@ _MEASURES = {"knapsack:100-1000": 2, "mmdp:60": 1, "nrp:100-20": 2}
 
 
 def sample_works() -> Iterator[tuple[Work, str]]:
-    """One laid-out run of each pair, and the engine's name; the flavours of SGS share a kernel, and so do SGA and EGA."""
+    """One laid-out run of each pair, and the engine's name; SGS flavours share a kernel, and so do SGA and EGA."""
     for spec, measures in _MEASURES.items():
         problem = open_instance(spec).problem
         for name in ("sgs-b", "sga", "rs"):

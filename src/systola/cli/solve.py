@@ -32,6 +32,8 @@ _STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
 @click.option("--checkpoint", type=str, help="Save the state here from time to time.")
 @click.option("--checkpoint-every", type=float, default=60.0, show_default=True, help="Seconds.")
 @click.option("--resume", type=str, help="Go on from a checkpoint.")
+@click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
+@click.option("--film", type=str, metavar="FILE", help="Picture of the grid's fitness over time (SGS; PNG, PDF, SVG).")
 @click.option("--output", type=str, help="Write the whole result to this file as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -63,6 +65,9 @@ def solve(**options: Any) -> None:
         click.echo(write_config({"seed": 1, **table}), nl=False)
         return
     quiet = options["quiet"] or options["as_json"]
+    if options["sweep"]:
+        _sweep(found, engine, stop, plan, options["sweep"], options["as_json"], quiet)
+        return
     with Screen(f"{found.name} {engine.name}", quiet) as screen, warnings.catch_warnings():
         warnings.simplefilter("always", SlowObjectiveWarning)
         result = run(
@@ -84,12 +89,44 @@ def solve(**options: Any) -> None:
         _print(result, found.best_known)
     if options["output"]:
         result.save(options["output"])
+    if options["film"]:
+        from systola.lab.film import choose_moments, film_grid
+        from systola.lab.plots import grid_heatmap, save
+
+        moments = choose_moments(result.iterations)
+        frames = film_grid(found.problem, engine, moments, result.seed)
+        save(grid_heatmap(frames, moments, title=f"{found.name}, {engine.name}"), options["film"])
     for note in result.notes:
         click.echo(f"systola: {note}", err=True)
     if result.stop == "interrupted":
         sys.exit(3)
     if result.notes:
         sys.exit(2)
+
+
+def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], count: int, as_json: bool, quiet: bool) -> None:
+    """One run for each weight; the front of what they found."""
+    from systola.lab.sweep import sweep_weights
+
+    with Screen(f"{found.name} {engine.name} sweep", quiet) as screen:
+        swept = sweep_weights(
+            found.problem,
+            engine,
+            count,
+            stop=stop,
+            seed=plan.get("seed", 1),
+            threads=plan.get("threads"),
+            callback=screen.update,
+            instance=found.name,
+        )
+    if as_json:
+        results = [{"weight": w, **r.to_json()} for w, r in zip(swept.weights, swept.results, strict=True)]
+        click.echo(json.dumps({"instance": found.name, "front": swept.front, "results": results}))
+        return
+    click.echo(f"{'weight':>8}  objectives")
+    for weight, result in zip(swept.weights, swept.results, strict=True):
+        mark = "" if tuple(result.objective) in swept.front else "  dominated"
+        click.echo(f"{weight:>8.3f}  {show_number(result.objective)}{mark}")
 
 
 def _merge(options: dict[str, Any]) -> dict[str, Any]:

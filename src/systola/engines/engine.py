@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
 from systola.encodings import Array
+from systola.errors import InputError
 from systola.problem import Problem
 from systola.verbs import body_of, verb
 
@@ -39,6 +42,14 @@ def advance(
     Steps count from 1. A cell writes only rows that no other cell touches, so cells may be taken in any order.
     """
     return body_of("advance", engine)(engine, space, problem, population, lanes, seed, step, shared, first, last, lane)
+
+
+def check_number(name: str, value: Any, low: float, high: float, whole: bool = True) -> None:
+    """A parameter must be a number in a range; InputError says which."""
+    kind = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
+        what = "whole number" if whole else "number"
+        raise InputError(f"`{name}` must be a {what} with {low} <= {name} <= {high}, but got {value!r}")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Generational genetic algorithms on one mixed population: SGA and EGA of Pedemonte, Luna, Alba 2014, section 4.2.
 
 Binary tournament, two-point crossover with probability 0.9, each bit flipped with probability 1/l. A cell makes two
-children from two parents. In the elitist version a child that is not better than its parent gives way to it.
+children from two parents. In the elitist version a child replaces the individual in whose place it comes only if it
+is better; the paper's "its parent" is read so because this, and not the selected parent, gives its Table 3.
 Two generations lie in memory, the old one read, the new one written.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from systola.bits import bit, lowest_one, segment_mask, toggle
 from systola.encodings import Array, Bits
-from systola.engines.engine import Design
+from systola.engines.engine import Design, check_number
 from systola.engines.population import assess, note
 from systola.errors import InputError
 from systola.kernel import inlined
@@ -147,11 +148,12 @@ def _do_cell(
         )
         appraise(problem, space, population, lanes, lane, parent, child)
         note(problem, lanes, lane, x, child, scores[child], step, 2 * cell + side)
-        if self.elitist and not better(problem, scores[child], scores[parent]):
+        incumbent = old + 2 * cell + side
+        if self.elitist and not better(problem, scores[child], scores[incumbent]):
             for w in range(x.shape[1]):
-                x[child, w] = x[parent, w]
+                x[child, w] = x[incumbent, w]
             for k in range(scores.shape[1]):
-                scores[child, k] = scores[parent, k]
+                scores[child, k] = scores[incumbent, k]
 
 
 def _advance(
@@ -217,11 +219,9 @@ class SGA:
         tau = max(1, (l - 1).bit_length())
         size = 2 * l * tau if self.size is None else self.size
         mutation = 1 / l if self.mutation is None else self.mutation
-        if not 2 <= size <= 10**7:
-            raise InputError(f"`2 <= size <= 10000000` must hold, but got {size}")
-        for name, value in (("crossover", self.crossover), ("mutation", mutation)):
-            if not 0 <= value <= 1:
-                raise InputError(f"`0 <= {name} <= 1` must hold, but got {value}")
+        check_number("size", size, 2, 10**7)
+        check_number("crossover", self.crossover, 0, 1, whole=False)
+        check_number("mutation", mutation, 0, 1, whole=False)
         body = _appraise_by_flips if problem.offers("flip") else _appraise_by_evaluation
         give_body("appraise", type(problem)._record, body)
         return Design(
@@ -238,6 +238,6 @@ class SGA:
 
 @dataclass(frozen=True)
 class EGA(SGA):
-    """Elitist version of SGA: a child replaces its parent only if it is better."""
+    """Elitist version of SGA: a child replaces the individual in its place only if it is better."""
 
     elitist = True

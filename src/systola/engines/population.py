@@ -13,7 +13,7 @@ import numpy as np
 
 from systola.encodings import Array, reveal
 from systola.kernel import inlined
-from systola.problem import evaluate, fitness, violation, write_measures
+from systola.problem import evaluate, fitness, prefers, violation, write_measures
 
 NEVER = -1
 VECTOR = 8  # numbers that a CPU computes at once; populations and plans have this many spare rows
@@ -67,9 +67,12 @@ def assess(space: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, me
 
 @inlined
 def ranks_above(problem: Any, new: Any, old: Any) -> Any:
-    """Whether measures `new` make a better answer than `old`: less violation first, then fitness."""
+    """Whether measures `new` make a better answer than `old`: less violation, then fitness, then preference."""
     gap = violation(problem, new) - violation(problem, old)
-    return gap < 0 or (gap == 0 and fitness(problem, new) > fitness(problem, old))
+    if gap != 0:
+        return gap < 0
+    gain = fitness(problem, new) - fitness(problem, old)
+    return gain > 0 or (gain == 0 and prefers(problem, new, old))
 
 
 @inlined

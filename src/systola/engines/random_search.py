@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.engines.engine import Design
+from systola.engines.engine import Design, check_number
 from systola.engines.population import assess, note
-from systola.errors import InputError
 from systola.kernel import inlined
 from systola.problem import Problem, construct
 from systola.verbs import give_body
@@ -78,8 +77,7 @@ class RS:
         n = problem.space.n
         tau = max(1, (n - 1).bit_length())
         size = 2 * n * tau if self.size is None else self.size
-        if not 1 <= size <= 10**9:
-            raise InputError(f"`1 <= size <= 1000000000` must hold, but got {size}")
+        check_number("size", size, 1, 10**9)
         return Design(
             record=Sampler(size),
             cells=size,

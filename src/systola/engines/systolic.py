@@ -15,7 +15,7 @@ import numpy as np
 
 from systola.bits import lowest_one, segment_mask, toggle
 from systola.encodings import Array, Bits
-from systola.engines.engine import Design
+from systola.engines.engine import Design, check_number
 from systola.engines.population import VECTOR, assess, note
 from systola.errors import InputError
 from systola.kernel import inlined
@@ -322,9 +322,8 @@ class SGS:
         l = space.n  # noqa: E741
         length = l if self.length is None else self.length
         width = max(1, (l - 1).bit_length()) if self.width is None else self.width
-        for name, value in (("length", length), ("width", width)):
-            if value < 1 or value > 10**6:
-                raise InputError(f"`1 <= {name} <= 1000000` must hold, but got {value}")
+        check_number("length", length, 1, 10**6)
+        check_number("width", width, 1, 10**6)
         cells = length * width
         first, last = crossover_plan(l, length, width) if self.crossover is None else self.crossover
         turn = mutation_plan(l, length, width) if self.mutation is None else self.mutation
@@ -337,7 +336,7 @@ class SGS:
         if (columns[2] < 0).any() or (columns[2] >= l).any():
             raise InputError(f"a mutation plan needs 0 <= decision < {l} in every cell")
         columns = [c.ravel() for c in columns]
-        columns.append(count_alike(*columns, problem.marks().span))
+        columns.append(count_alike(columns[0], columns[1], columns[2], problem.marks().span))
         plan = np.zeros((cells + VECTOR, 4), np.int32, order="F")
         plan[:cells] = np.stack(columns, axis=1)
         _choose_breeding(problem)

@@ -19,6 +19,7 @@ from systola.formats.catalog import open_instance
 from systola.lab.store import Key, Store
 from systola.solve import solve
 from systola.stop import Stop
+from systola.version import __version__
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,12 @@ class Job:
     seed: int
     settings: dict[str, Any] = field(default_factory=dict)
     stop: Stop = field(default_factory=Stop)
+    digest: str = ""  # of the instance's data
 
     def key(self, experiment: str) -> Key:
-        """Under which the result is stored; another budget or parameter is another key."""
-        config = digest_of_data(json.dumps(self.settings, sort_keys=True), sorted(self.stop.__dict__.items()))
+        """Under which the result is stored; other data, another budget, parameter or version is another key."""
+        settings = json.dumps(self.settings, sort_keys=True)
+        config = digest_of_data(__version__, self.digest, settings, sorted(self.stop.__dict__.items()))
         return Key(experiment, self.instance, self.algorithm, self.seed, config)
 
 
@@ -47,8 +50,9 @@ def plan(
 ) -> list[Job]:
     """All jobs of an experiment, seed by seed, so that an interrupted one has as many runs of each as possible."""
     algorithms, instances = list(algorithms), list(instances)
+    digests = {instance: open_instance(instance).problem.digest() for instance in instances}
     return [
-        Job(instance, algorithm, seed, settings or {}, stop or Stop())
+        Job(instance, algorithm, seed, settings or {}, stop or Stop(), digests[instance])
         for seed in range(first_seed, first_seed + runs)
         for instance in instances
         for algorithm in algorithms

@@ -97,12 +97,13 @@ def _add_leads(
     Loops over pairs have no branches and unsigned indices, so that they become vector code; which bits they must look
     at is found first: where any two of the pairs differ.
     """
-    word = np.uint64(cuts[cell] >> 6)
+    mark = np.uint64(cuts[cell] >> 6)
+    word = np.uint64(min(np.int64(cuts[cell] >> 6), x.shape[1] - 1))  # a cut at the very end needs no bits
     base = word << np.uint64(6)
     differing = np.uint64(0)
     for k in range(n):
         differing |= (x[h + k, word] ^ x[v + k, word]) & ones_below(cuts[cell + k] & 63)
-        leads[row + k] += sign * (marks[v + k, word] - marks[h + k, word])
+        leads[row + k] += sign * (marks[v + k, mark] - marks[h + k, mark])
     while differing != np.uint64(0):
         bit = np.uint64(lowest_one(differing))
         differing &= differing - np.uint64(1)

@@ -85,6 +85,10 @@ class NextRelease(Problem):
         dominates = new[0] <= old[0] and new[1] >= old[1] and (new[0] < old[0] or new[1] > old[1])
         return here > there or (here == there and dominates)
 
+    def prefers(self, new, old):
+        # Lexicographic, so that no dominated solution is reported, whatever the order of comparisons.
+        return new[0] < old[0] or (new[0] == old[0] and new[1] > old[1])
+
     def flip(self, x, row, i, measures):
         sign = 1 - 2 * bit(x, row, i)
         measures[0] += sign * self.costs[i]

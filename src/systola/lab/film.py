@@ -1,0 +1,43 @@
+"""The life of a systolic grid: the fitness of its cells at several moments of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from systola.encodings import Array
+from systola.engines.systolic import SGS
+from systola.errors import InputError
+from systola.problem import Problem, fitness
+from systola.run import Progress
+from systola.solve import solve
+from systola.stop import Iterations
+
+
+def film_grid(problem: Problem, engine: Any, steps: Sequence[int], seed: int = 1) -> list[Array]:
+    """Fitness of the better solution of each cell after each number of steps; matrices [width, length].
+
+    The run is repeated up to each moment: with the same seed it is the same run.
+    """
+    if not isinstance(engine, SGS):
+        raise InputError(f"only SGS has a grid to film, but got {engine.name}")
+    design = engine.prepare(problem)
+    frames = []
+    for step in steps:
+        told: list[Progress] = []
+        solve(problem, engine, stop=Iterations(step), seed=seed, callback=told.append)
+        snapshot = told[-1].snapshot
+        assert snapshot is not None  # the last call of a callback is at the end of the run
+        population = snapshot()
+        worth = np.array([fitness(problem.record, row) for row in population.scores], float)
+        h, v = SGS.rows_of_cells(design, population.slots, step)
+        frames.append(np.maximum(worth[h], worth[v]))
+    return frames
+
+
+def choose_moments(last: int, count: int = 6) -> list[int]:
+    """The start, the end, and moments between at growing distances, as a search slows down."""
+    moments = np.unique(np.append(0, np.geomspace(max(last / 200, 1), max(last, 1), count - 1)).astype(int))
+    return [int(m) for m in moments]

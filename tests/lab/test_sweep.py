@@ -1,0 +1,103 @@
+"""A sweep over weights: each weight solved as by itself, and the front of what was found."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import systola as sy
+from conftest import small_knapsack, small_release, story
+from systola.lab.sweep import _front, sweep_weights
+
+ENGINE = sy.SGA(size=20)
+STOP = sy.Iterations(15)
+
+
+def dominates(one, other):
+    """Less cost and more value, or equal in one of them."""
+    return one[0] <= other[0] and one[1] >= other[1] and tuple(one) != tuple(other)
+
+
+@pytest.fixture(scope="module")
+def sweep():
+    return sweep_weights(small_release(), ENGINE, stop=STOP, seed=4, instance="mine")
+
+
+def test_eleven_weights_by_default(sweep):
+    assert sweep.weights == tuple(k / 10 for k in range(11))
+    assert len(sweep.results) == 11
+    assert {result.instance for result in sweep.results} == {"mine"}
+
+
+def test_each_weight_is_solved_as_by_itself(sweep):
+    for k in (0, 3, 10):
+        alone = sy.solve(dataclasses.replace(small_release(), weight=k / 10), ENGINE, stop=STOP, seed=4)
+        assert story(sweep.results[k]) == story(alone)
+        assert sweep.results[k].digest == alone.digest
+
+
+def test_the_ends_are_the_cheapest_and_the_most_valuable(sweep):
+    assert sweep.results[0].objective[0] == min(result.objective[0] for result in sweep.results)
+    cheapest, richest = sweep_weights(small_release(), sy.SGS(), [0.0, 1.0], seed=4).results
+    assert cheapest.objective[0] == 0
+    assert richest.objective[1] == small_release().values.sum()
+
+
+def test_the_front_is_what_nothing_dominates(sweep):
+    found = [tuple(result.objective) for result in sweep.results]
+    assert sweep.front == tuple(sorted({p for p in found if not any(dominates(q, p) for q in found)}))
+    assert set(map(type, sweep.front[0])) == {int}
+
+
+def test_fronts_by_hand():
+    costs_down_value_up = (-1, 1)
+    points = [[1, 1], [2, 5], [3, 4], [2, 5], [4, 6], [1, 0]]
+    assert _front(points, costs_down_value_up) == ((1, 1), (2, 5), (4, 6))
+    assert _front([[1, 1]], costs_down_value_up) == ((1, 1),)
+    assert _front([[1, 1], [2, 2]], (1, 1)) == ((2, 2),)
+
+
+def test_weights_by_number_and_by_value():
+    few = sweep_weights(small_release(), ENGINE, 3, stop=STOP)
+    assert few.weights == (0.0, 0.5, 1.0)
+    named = sweep_weights(small_release(), ENGINE, [0.5], stop=STOP)
+    assert named.weights == (0.5,)
+    assert story(named.results[0]) == story(few.results[1])
+
+
+@pytest.mark.parametrize(
+    ("weights", "rule"),
+    [
+        (1, "at least 2 weights"),
+        (0, "at least 2 weights"),
+        (-3, "at least 2 weights"),
+        ([1.5], "0 <= weight <= 1"),
+        ([float("nan")], "0 <= weight <= 1"),
+        ([2**-0.5], "round it"),
+        pytest.param(
+            [], "weights", marks=pytest.mark.xfail(strict=True, reason="no weights at all raise NumPy's ValueError")
+        ),
+    ],
+)
+def test_bad_weights(weights, rule):
+    with pytest.raises(sy.InputError, match=rule):
+        sweep_weights(small_release(), ENGINE, weights, stop=STOP)
+
+
+def test_a_problem_without_a_weight():
+    with pytest.raises(sy.InputError, match="a problem with a weight, but Knapsack has none"):
+        sweep_weights(small_knapsack(), ENGINE)
+
+
+def test_a_callback_sees_every_weight():
+    stages = []
+    sweep_weights(
+        small_release(), ENGINE, 2, stop=sy.Iterations(1), callback=lambda p: stages.append(p.stage), threads=1
+    )
+    assert stages.count("compiling") == stages.count("done") == 2
+
+
+def test_other_data_of_the_problem_stay():
+    result = sweep_weights(small_release(), ENGINE, [0.0], stop=STOP).results[0]
+    problem = small_release()
+    assert result.objective == [int(np.dot(data, result.solution)) for data in (problem.costs, problem.values)]
