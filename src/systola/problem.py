@@ -19,7 +19,7 @@ from systola.encodings import Array, Encoding, sample
 from systola.errors import InputError
 from systola.records import record_type
 from systola.rng import STEP
-from systola.verbs import body_of, give_body, has_body, verb
+from systola.verbs import body_of, give_body, has_body, objective_verb, verb
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -36,7 +36,7 @@ MINIMISE = -1
 MOST_MEASURES = 4  # in a returned tuple
 
 
-@verb
+@objective_verb
 def evaluate(problem: Any, x: Any) -> Any:
     """The measures of plain decisions x: a number or a tuple."""
     return body_of("evaluate", problem)(problem, x)

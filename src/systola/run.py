@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from systola.backends.cpu import judge
 from systola.backends.session import Session, Work
 from systola.checkpoint import write_checkpoint
 from systola.encodings import Array
@@ -227,9 +228,16 @@ class Run:
         count, example = self.session.faults()
         if example is not None:
             raise ObjectiveError(
-                f"an objective must be a number, but {type(self.work.problem).__name__}.evaluate returned NaN for "
-                f"{count} solutions; one of them is {np.array2string(example, threshold=20)}"
+                f"{type(self.work.problem).__name__}.evaluate {self._explain(example)} for {count} solutions; one of "
+                f"them is {np.array2string(example, threshold=20)}"
             )
+
+    def _explain(self, x: Array) -> str:
+        try:
+            judge(self.work.problem.record, x)
+        except Exception as error:
+            return f"raised {type(error).__name__}: {error},"
+        return "must return a number, but returned NaN"
 
     def _sample(self) -> None:
         if self.step % self.trace.stride == 0:

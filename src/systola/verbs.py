@@ -37,7 +37,16 @@ def has_body(verb: str, record: Any) -> bool:
 
 
 def verb(call: F) -> F:
-    """Make a plain function that calls `body_of` a verb that compiled code can call, too."""
+    """Make a plain function that calls `body_of` a verb that compiled code can call, too; inlined, and allocates nothing."""
+    return _make_verb(call, {"forceinline": True, "_nrt": False})
+
+
+def objective_verb(call: F) -> F:
+    """A verb whose bodies are users' code: may allocate, and a division by zero raises as in Python."""
+    return _make_verb(call, {"error_model": "python", "_nrt": True})
+
+
+def _make_verb(call: F, options: dict[str, Any]) -> F:
     name = call.__name__
 
     def choose(first: Any, *rest: Any) -> Body | None:
@@ -45,5 +54,5 @@ def verb(call: F) -> F:
             return _bodies.get((name, first.instance_class.__name__))
         return None
 
-    overload(call, strict=False, jit_options={"forceinline": True, "_nrt": False})(choose)
+    overload(call, strict=False, jit_options=options)(choose)
     return call

@@ -17,11 +17,22 @@ from numba.extending import overload
 
 from systola.backends.kernels import KERNELS
 from systola.backends.threads import thread_number
+from systola.engines.population import attempt
+from systola.problem import evaluate, write_measures
 
 
 @overload(thread_number, strict=False)  # type: ignore[untyped-decorator]
 def _thread_number() -> Any:
     return lambda: cuda.grid(1)
+
+
+@overload(attempt, strict=False, target="cuda")  # type: ignore[untyped-decorator]
+def _attempt(problem: Any, x: Any, measures: Any) -> Any:
+    def trust(problem: Any, x: Any, measures: Any) -> bool:
+        write_measures(evaluate(problem, x), measures)  # a GPU raises nothing
+        return True
+
+    return trust
 
 
 jit: Callable[..., Any] = cuda.jit

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
 from systola.encodings import Array, reveal
 from systola.kernel import inlined
@@ -39,8 +40,8 @@ class Lanes(NamedTuple):
     trial: Array  # [2 * lanes * chunk, measures] of children not yet accepted, of `chunk` cells at a time
     kept: Array  # [2 * lanes * chunk] which children are
     decisions: Array  # [lanes, n] plain decisions, as `evaluate` gets them
-    faults: Array  # [lanes] how often the objective was not a number
-    faulty: Array  # [lanes, n] the first decisions for which it was not
+    faults: Array  # [lanes] how often the objective raised or was not a number
+    faulty: Array  # [lanes, n] the first such decisions
 
 
 class Best(NamedTuple):
@@ -52,17 +53,37 @@ class Best(NamedTuple):
     best: Array
 
 
+def attempt(problem: Any, x: Any, measures: Any) -> bool:
+    """Measure plain decisions; false when the objective raised, which interpreted code lets through."""
+    write_measures(evaluate(problem, x), measures)
+    return True
+
+
+@overload(attempt, strict=False)  # type: ignore[untyped-decorator]
+def _attempt(problem: Any, x: Any, measures: Any) -> Any:
+    def catch(problem: Any, x: Any, measures: Any) -> bool:
+        # Numba loses what is raised in a parallel loop, so it is caught here and looked into on the host.
+        try:
+            write_measures(evaluate(problem, x), measures)
+            return True
+        except Exception:
+            return False
+
+    return catch
+
+
 @inlined
 def assess(space: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, measures: Any) -> None:
     """Measure the stored solution x[row] with the plain objective."""
     reveal(space, x, row, lanes.decisions, lane)
-    write_measures(evaluate(problem, lanes.decisions[lane]), measures)
+    sound = attempt(problem, lanes.decisions[lane], measures)
     for k in range(measures.shape[0]):
-        if measures[k] != measures[k]:
-            if lanes.faults[lane] == 0:
-                for i in range(lanes.decisions.shape[1]):
-                    lanes.faulty[lane, i] = lanes.decisions[lane, i]
-            lanes.faults[lane] += 1
+        sound = sound and measures[k] == measures[k]
+    if not sound:
+        if lanes.faults[lane] == 0:
+            for i in range(lanes.decisions.shape[1]):
+                lanes.faulty[lane, i] = lanes.decisions[lane, i]
+        lanes.faults[lane] += 1
 
 
 @inlined
