@@ -10,7 +10,7 @@ demo: $(VENV)/.installed
 	$(BIN)/systola solve knapsack:1000-1000 --algorithm sgs-b
 
 test: $(VENV)/.installed-$(EXTRAS)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/ruff check src tests benchmarks examples

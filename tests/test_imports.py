@@ -30,7 +30,7 @@ OPTIONAL = {"matplotlib": {"lab/plots.py"}, "numba.cuda": {"backends/nvidia.py",
 
 
 def modules():
-    return [p for p in sorted(ROOT.rglob("*.py"))]
+    return sorted(ROOT.rglob("*.py"))
 
 
 def imported(path, top_only):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import systola as sy
@@ -30,6 +30,7 @@ def test_known_answers(function, counter, key, expected):
     assert tuple(map(int, function(*map(U, counter), *map(U, key)))) == expected
 
 
+@settings(deadline=None)
 @given(*[st.integers(0, 2**64 - 1)] * 2, *[st.integers(0, 2**32 - 1)] * 2)
 def test_interpreted_equals_compiled(seed, step, cell, k):
     args = (U(seed), 1, step % 2**40, cell, k)

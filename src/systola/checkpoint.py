@@ -29,18 +29,30 @@ def write_checkpoint(path: str | Path, state: Mapping[str, Any], arrays: Mapping
     body = io.BytesIO()
     np.savez(body, allow_pickle=False, **dict(arrays))
     raw = body.getvalue()
-    header = {"schema": SCHEMA, "digest": hashlib.sha256(raw).hexdigest(), "state": dict(state)}
+    told = json.dumps(dict(state), sort_keys=True)
+    header = {"schema": SCHEMA, "digest": _digest(told, raw), "state": dict(state)}
+    write_atomically(path, json.dumps(header).encode() + b"\n" + raw)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write beside the target, flush, replace; a special file such as /dev/stdout is written directly."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent or ".")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(json.dumps(header).encode() + b"\n")
-            file.write(raw)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(name, path)
     except BaseException:
         os.unlink(name)
         raise
+
+
+def _digest(state: str, raw: bytes) -> str:
+    return hashlib.sha256(state.encode() + b"\n" + raw).hexdigest()
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -57,7 +69,7 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]
         raise InputError(f"{path} is not a checkpoint of systola") from None
     if schema != SCHEMA:
         raise InputError(f"{path} has checkpoint schema {schema}, this version reads {SCHEMA}")
-    if hashlib.sha256(raw).hexdigest() != digest:
+    if _digest(json.dumps(state, sort_keys=True), raw) != digest:
         raise InputError(f"{path} is damaged: its digest does not fit its content")
     try:
         with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import sys
 from types import CodeType, FunctionType, ModuleType
@@ -31,7 +32,7 @@ def digest_of_functions(functions: dict[str, FunctionType]) -> tuple[str, list[F
 def _feed_function(state: Any, function: FunctionType, seen: dict[int, FunctionType]) -> None:
     if id(function) in seen:
         return
-    if function.__module__.partition(".")[0] == "systola":
+    if (function.__module__ or "").partition(".")[0] == "systola":
         # The name of the cache folder covers our own sources.
         state.update(f"{function.__module__}.{function.__qualname__}".encode())
         return
@@ -56,13 +57,22 @@ def _feed_code(state: Any, code: CodeType, names: dict[str, Any], seen: dict[int
         value = names[name]
         state.update(name.encode())
         if isinstance(value, ModuleType):
-            # A helper reached as `module.helper`: the names of the code that the module has.
-            for inner in code.co_names:
-                found = getattr(value, inner, None)
-                if found is not None and _is_own(value):
-                    _feed_value(state, found, seen)
+            _feed_module(state, value, code.co_names, seen)
         else:
             _feed_value(state, value, seen)
+
+
+def _feed_module(state: Any, module: ModuleType, names: tuple[str, ...], seen: dict[int, FunctionType]) -> None:
+    """What code that says `module.helper`, or `package.module.helper`, reaches: its names that the module has."""
+    if not _is_own(module):
+        return
+    for name in names:
+        found = getattr(module, name, None)
+        if isinstance(found, ModuleType):
+            if found.__name__.startswith(f"{module.__name__}."):
+                _feed_module(state, found, names, seen)
+        elif found is not None:
+            _feed_value(state, found, seen)
 
 
 def _is_own(module: ModuleType) -> bool:
@@ -74,8 +84,6 @@ def _feed_value(state: Any, value: Any, seen: dict[int, FunctionType]) -> None:
     function = getattr(value, "py_func", value)  # a jitted helper counts as the function it was made from
     if isinstance(function, FunctionType):
         _feed_function(state, function, seen)
-        if function is not value:
-            seen.pop(id(function), None)  # but needs no help to be compiled
     elif isinstance(value, np.ndarray):
         state.update(f"{value.dtype}{value.shape}".encode())
         state.update(np.ascontiguousarray(value).tobytes())
@@ -83,7 +91,10 @@ def _feed_value(state: Any, value: Any, seen: dict[int, FunctionType]) -> None:
         state.update(f"{type(value).__name__}{len(value)}".encode())
         for item in value:
             _feed_value(state, item, seen)
+    elif isinstance(value, type) and issubclass(value, enum.Enum):
+        _feed_value(state, {name: member.value for name, member in value.__members__.items()}, seen)
     elif isinstance(value, dict):
+        state.update(f"dict{len(value)}".encode())
         for key in value:
             state.update(repr(key).encode())
             _feed_value(state, value[key], seen)

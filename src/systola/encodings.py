@@ -76,7 +76,7 @@ def _reveal_bits(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> Non
 def _sample_digits(space: Any, x: Any, row: Any, seed: Any, purpose: Any, step: Any, cell: Any) -> None:
     for i in range(space.n):
         r0, _, _, _ = draw(seed, purpose, step, cell, i)
-        x[row, i] = space.low[i] + below(r0, space.high[i] - space.low[i] + 1)
+        x[row, i] = np.int64(space.low[i]) + below(r0, np.int64(space.high[i]) - np.int64(space.low[i]) + 1)
 
 
 def _sample_order(space: Any, x: Any, row: Any, seed: Any, purpose: Any, step: Any, cell: Any) -> None:
@@ -134,7 +134,12 @@ class Encoding:
 
 
 def _as_rows(solutions: Any, n: int, what: str) -> Array:
-    rows = np.atleast_2d(np.asarray(solutions))
+    try:
+        rows = np.atleast_2d(np.asarray(solutions))
+    except ValueError:
+        raise InputError(f"{what} needs {n} decisions a solution, but got rows of different lengths") from None
+    if rows.dtype.kind not in "biuf":
+        raise InputError(f"{what} needs whole numbers, but got {rows.dtype} values")
     if rows.ndim != 2 or rows.shape[1] != n:
         raise InputError(f"{what} needs {n} decisions a solution, but got an array of shape {np.shape(solutions)}")
     if not (np.issubdtype(rows.dtype, np.integer) or rows.dtype == bool):
@@ -179,16 +184,24 @@ class Integers(Encoding):
 
     def space(self, problem: Any) -> Digits:
         n = _length(problem, self.n)
-        low, high = (
-            np.ascontiguousarray(
-                np.broadcast_to(getattr(problem, b) if isinstance(b, str) else b, (n,)), dtype=np.int32
-            )
-            for b in (self.low, self.high)
-        )
+        low, high = (self._bound(problem, name, n) for name in ("low", "high"))
         if (low > high).any():
             i = int(np.argmax(low > high))
             raise InputError(f"low <= high must hold, but decision {i} has low {low[i]} and high {high[i]}")
         return Digits(n, low, high)
+
+    def _bound(self, problem: Any, name: str, n: int) -> Array:
+        bound = getattr(self, name)
+        if isinstance(bound, str):
+            if not hasattr(problem, bound):
+                raise InputError(f"`{name}` names the field {bound!r}, which {type(problem).__name__} has not")
+            bound = getattr(problem, bound)
+        values = np.asarray(bound)
+        if values.shape not in ((), (n,)) or values.dtype.kind not in "iu":
+            raise InputError(f"`{name}` must be a whole number, or {n} of them, but got {bound!r}")
+        if (values < -(2**31)).any() or (values >= 2**31).any():
+            raise InputError(f"`{name}` must fit into 32 bits, but got {bound!r}")
+        return np.ascontiguousarray(np.broadcast_to(values, (n,)), dtype=np.int32)
 
     def store(self, space: Any, solutions: Array) -> Array:
         rows = _as_rows(solutions, space.n, "an integer encoding")

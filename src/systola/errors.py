@@ -22,6 +22,10 @@ class MissingExtra(SystolaError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f'{what} needs the extra "{extra}": pip install "systola[{extra}]"')
+        self._parts = (what, extra)
+
+    def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
+        return type(self), self._parts  # errors cross from worker processes
 
 
 class CheckFailed(SystolaError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -61,7 +62,8 @@ def cache_folder() -> Path:
     except OSError:
         return Path(tempfile.mkdtemp(prefix="systola-"))
     folder.touch()
-    kept = sorted((f for f in base.iterdir() if f.is_dir()), key=lambda f: f.stat().st_mtime, reverse=True)
+    ours = (f for f in base.iterdir() if f.is_dir() and re.fullmatch("[0-9a-f]{16}", f.name))
+    kept = sorted(ours, key=lambda f: f.stat().st_mtime, reverse=True)
     for old in kept[_KEPT_FOLDERS:]:
         shutil.rmtree(old, ignore_errors=True)
     return folder

@@ -181,8 +181,8 @@ def _write_measures(value: Any, measures: Any) -> Any:
 
 
 _VERBS = ("evaluate", "fitness", "violation", "better", "prefers", "flip", "mark", "remark", "cross", "construct")
+_NOTHING = "nothing"  # the field of a problem without data: a record needs one
 _known_helpers: set[FunctionType] = set()
-_KERNEL_SCALARS = (bool, int, float, np.generic)
 
 
 class Marks(NamedTuple):
@@ -237,7 +237,7 @@ class Problem:
             if helper not in _known_helpers:
                 _known_helpers.add(helper)
                 register_jitable(helper)  # a plain function that a method calls needs no decorator
-        cls._record = record_type(f"{cls.__name__}_{digest}", cls._kernel_fields())
+        cls._record = record_type(f"{cls.__name__}_{digest}", cls._kernel_fields() or [_NOTHING])
         for name, body in bodies.items():
             give_body(name, cls._record, body)
 
@@ -269,7 +269,7 @@ class Problem:
     @property
     def record(self) -> Any:
         """The data as kernels see them."""
-        return self._record(*(getattr(self, f) for f in self._record._fields))
+        return self._record(*(getattr(self, f, 0) for f in self._record._fields))
 
     @property
     def space(self) -> Any:
@@ -286,7 +286,8 @@ class Problem:
 
     def digest(self) -> str:
         """Digest of the data and the code: two problems with the same digest are the same problem."""
-        return digest_of_data(type(self)._record.__name__, [getattr(self, f) for f in self._fields])
+        data = [getattr(self, f) for f in self._fields]
+        return digest_of_data(type(self)._record.__name__, repr(self.encoding), self.senses, self.scale, data)
 
     def describe(self) -> str:
         """One line for people."""
@@ -297,11 +298,19 @@ def _plain(value: Any, where: str) -> Any:
     """Numbers and C-ordered arrays of the few types that kernels are compiled for."""
     if isinstance(value, str) or value is None:
         return value
-    if isinstance(value, _KERNEL_SCALARS):
-        return value.item() if isinstance(value, np.generic) else value
-    array: Array = np.asarray(value)
-    if array.dtype == object or array.dtype.kind not in "biuf":
+    try:
+        array: Array = np.asarray(value)
+    except ValueError:
+        raise InputError(f"{where} must be a number or an array of numbers, but its rows differ in length") from None
+    if array.dtype.kind == "O" and isinstance(value, int):
+        raise InputError(f"{where} must fit into 64 bits, but got {value}")
+    if array.dtype.kind not in "biuf":
         raise InputError(f"{where} must be a number or an array of numbers, but got {type(value).__name__}")
+    if array.ndim == 0:
+        number = array.item()
+        if isinstance(number, int) and not -(2**63) <= number < 2**63:
+            raise InputError(f"{where} must fit into 64 bits, but got {number}")
+        return number
     if array.dtype.kind == "f" and array.dtype != np.float64:
         array = array.astype(np.float64)
     if array.dtype.kind in "iu" and array.dtype.itemsize < 8 and array.dtype not in (np.int32, np.uint8):

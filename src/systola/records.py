@@ -8,6 +8,7 @@ problem a new type, so that no kernel compiled for the old one can be served.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import namedtuple
 from collections.abc import Iterable
@@ -22,7 +23,7 @@ _SEPARATOR = "__"
 class _Home(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or _SEPARATOR not in name:
-            raise AttributeError(name)
+            raise AttributeError(name)  # not one of ours: Python asks for all kinds of attributes
         made = namedtuple(name, name.split(_SEPARATOR)[1:])  # type: ignore[misc]
         made.__module__ = self.__name__
         setattr(self, name, made)
@@ -40,4 +41,5 @@ def record_type(stem: str, fields: Iterable[str]) -> Any:
             raise InputError(
                 f"field names have no leading and no double underscore, but got {field!r} in {stem}; rename it"
             )
+    stem = re.sub("__+", "_", stem).strip("_")
     return getattr(_home, _SEPARATOR.join([stem, *fields]))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from systola.checkpoint import write_atomically
 from systola.encodings import Array
 from systola.errors import InputError
 from systola.trace import Trace
@@ -83,7 +84,7 @@ class Result:
     def save(self, path: str | Path) -> None:
         """Write JSON."""
         try:
-            Path(path).write_text(json.dumps(self.to_json()) + "\n")
+            write_atomically(Path(path), (json.dumps(self.to_json()) + "\n").encode())
         except OSError as error:
             raise InputError(f"cannot write the result to {path}: {error.strerror}") from None
 

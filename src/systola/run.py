@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from systola.backends.cpu import judge
 from systola.backends.session import Session, Work
 from systola.checkpoint import write_checkpoint
 from systola.encodings import Array
+from systola.engines.population import NEVER
 from systola.errors import ObjectiveError
 from systola.problem import violation
 from systola.stop import Stop
@@ -108,8 +110,20 @@ class Run:
         """Run until a budget is met or the user interrupts."""
         self._tell("compiling")
         self.session.give(given)
-        self.session.start(0, 0)
-        self.session.sweep(1, 0, 0, self.session.lanes)
+        try:
+            self.session.start(0, 0)
+            self.session.sweep(1, 0, 0, self.session.lanes)
+        except NumbaError as error:
+            told = [
+                line.strip()
+                for line in str(error).splitlines()
+                if line.strip().startswith(("Untyped", "Unknown", "No impl"))
+            ]
+            raise ObjectiveError(
+                f"Numba cannot compile a method of {type(self.work.problem).__name__}: "
+                f"{told[-1] if told else str(error).splitlines()[0]}; without fitness, violation, flip and the other "
+                "optional methods an objective may run as plain Python"
+            ) from None
         self.session.best()
         self._began = self._reported = self._saved = time.perf_counter()
         if resumed is not None:
@@ -131,9 +145,20 @@ class Run:
                         self._save()
             except KeyboardInterrupt:
                 self.reason = "interrupted"
-        if self.checkpoint and not self._within_step:
-            self._save()
-        self._tell("done")
+                self._measure_something()
+            if self.checkpoint and not self._within_step:
+                self._save()
+            try:
+                self._tell("done")
+            except KeyboardInterrupt:
+                self.reason = "interrupted"
+
+    def _measure_something(self) -> None:
+        """An interrupt in the very beginning: go on until there is one solution to give back."""
+        for lane in range(self.session.lanes):
+            if self.session.best().step[0] != NEVER:
+                return
+            self.session.start(lane, lane + 1)
 
     def best(self) -> tuple[Array, Array, int]:
         """Measures, decisions and step of the best solution so far."""

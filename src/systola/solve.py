@@ -86,8 +86,9 @@ def solve(
             "number of them (larger is better), by which an engine could compare solutions; add it"
         )
     engine = recommend(problem) if engine is None else engine
-    if threads is not None and not 1 <= threads <= numba.config.NUMBA_NUM_THREADS:
-        raise InputError(f"`1 <= threads <= {numba.config.NUMBA_NUM_THREADS}` must hold here, but got {threads}")
+    most = numba.config.NUMBA_NUM_THREADS
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most):
+        raise InputError(f"`1 <= threads <= {most}` must hold here, but got {threads!r}")
     if backend not in ("cpu", "cuda", "python"):
         raise InputError(f"the backend must be cpu, cuda or python, but got {backend!r}")
 
@@ -95,6 +96,11 @@ def solve(
     stop = stop or Stop()
     if not stop.limited:
         stop = stop | Stop(iterations=design.steps)
+    if stop.evaluations is not None and stop.evaluations < design.started:
+        raise InputError(
+            f"`evaluations` must be at least {design.started}, the size of the first population, but got "
+            f"{stop.evaluations}; choose a smaller grid or population"
+        )
     given = _storage_of(problem, start, design.started)
     probe = problem.encoding.blank(problem.space, 1)[0]
     if len(given):
@@ -120,6 +126,9 @@ def solve(
     if resume is not None:
         resumed = read_checkpoint(resume)
         _check_identity(resumed[0], identity, resume)
+        missing = {"step", "seconds", "trace"} - set(resumed[0])
+        if missing:
+            raise InputError(f"the checkpoint {resume} is incomplete: it lacks {', '.join(sorted(missing))}")
     run = Run(
         work,
         session,
@@ -129,13 +138,7 @@ def solve(
         checkpoint_every,
         identity,
     )
-    try:
-        run.go(given, resumed)
-    except (ArithmeticError, ValueError, IndexError, LookupError, AssertionError) as error:
-        raise ObjectiveError(
-            f"{type(problem).__name__} raised {type(error).__name__}: {error}; "
-            'run it with backend="python" to see where'
-        ) from error
+    run.go(given, resumed)
     return _result_of(run, engine, instance, compiled)
 
 
@@ -146,7 +149,7 @@ def parameters_of(engine: Engine) -> dict[str, Any]:
 
 
 def _as_data(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     return [_as_data(v) for v in value] if isinstance(value, (tuple, list)) else value
 
@@ -163,7 +166,7 @@ def _storage_of(problem: Problem, start: Any, most: int) -> Array:
     space = problem.space
     if start is None:
         return problem.encoding.empty(space, 0)
-    rows = problem.encoding.store(space, np.asarray(start))
+    rows = problem.encoding.store(space, start)
     if len(rows) > most:
         raise InputError(f"at most {most} solutions can be started from here, but got {len(rows)}")
     return rows
@@ -187,12 +190,12 @@ def _measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, in
                 stacklevel=3,
             )
         compiled = False
-        value = _evaluate_plainly(problem, probe)
+        try:
+            value = _evaluate_plainly(problem, probe)
+        except Exception as error:
+            raise _raised(problem, probe, error) from error
     except Exception as error:
-        raise ObjectiveError(
-            f"{type(problem).__name__}.evaluate raised {type(error).__name__}: {error}, for the solution "
-            f"{np.array2string(probe, threshold=20)}"
-        ) from error
+        raise _raised(problem, probe, error) from error
     values = value if isinstance(value, tuple) else (value,)
     if not 1 <= len(values) <= MOST_MEASURES or not all(
         isinstance(v, (int, float, np.integer, np.floating, np.bool_)) for v in values
@@ -205,16 +208,16 @@ def _measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, in
         raise ObjectiveError(
             f"{type(problem).__name__} declares {len(problem.senses)} objectives, but evaluate returned {len(values)}"
         )
-    whole = all(isinstance(v, (int, np.integer)) for v in values)
     # Interpreted code may return 0 here and 0.5 elsewhere; only compiled code has one type for good.
-    if not compiled or numba.config.DISABLE_JIT:
-        whole = whole and _has_whole_data(problem)
+    whole = all(isinstance(v, (int, np.integer)) for v in values) and compiled and not numba.config.DISABLE_JIT
     return compiled, len(values), np.int64 if whole else np.float64
 
 
-def _has_whole_data(problem: Problem) -> bool:
-    arrays = [np.asarray(v) for v in problem.record if not isinstance(v, str)]
-    return all(a.dtype.kind in "biu" for a in arrays)
+def _raised(problem: Problem, probe: Array, error: Exception) -> ObjectiveError:
+    return ObjectiveError(
+        f"{type(problem).__name__}.evaluate raised {type(error).__name__}: {error}, for the solution "
+        f"{np.array2string(probe, threshold=20)}"
+    )
 
 
 def _evaluate_plainly(problem: Problem, decisions: Array) -> Any:
@@ -267,7 +270,7 @@ def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Resul
         algorithm=engine.name,
         parameters=parameters_of(engine),
         seed=run.work.seed,
-        objective=run.objective_of(measures),
+        objective=run.objective_of(measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,))),
         feasible=broken == 0,
         violation=broken,
         solution=decisions,

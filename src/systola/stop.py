@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from systola.errors import InputError
 
 
@@ -19,16 +21,22 @@ class Stop:
     stall: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "evaluations", "seconds", "stall"):
+        for name in ("iterations", "evaluations", "seconds", "target", "stall"):
             value = getattr(self, name)
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+            if isinstance(value, np.generic):
+                value = value.item()
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+                rule = "the target must be a number" if name == "target" else f"`{name} >= 0` must hold"
+                raise InputError(f"{rule}, but got {value!r}")
+            if name != "target" and value < 0:
                 raise InputError(f"`{name} >= 0` must hold, but got {value!r}")
-            if name != "seconds" and value != int(value):
-                raise InputError(f"`{name}` must be a whole number, but got {value!r}")
-        if self.target is not None and self.target != self.target:
-            raise InputError("the target must be a number, but got NaN")
+            if name in ("iterations", "evaluations", "stall"):
+                if value in (float("inf"),) or value != int(value):
+                    raise InputError(f"`{name}` must be a whole number, but got {value!r}")
+                value = int(value)
+            object.__setattr__(self, name, value)
 
     def __or__(self, other: Stop) -> Stop:
         """Both limits; of two of the same kind the smaller (for targets: the later one given)."""

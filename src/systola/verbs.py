@@ -37,7 +37,7 @@ def has_body(verb: str, record: Any) -> bool:
 
 
 def verb(call: F) -> F:
-    """Make a plain function that calls `body_of` a verb that compiled code can call, too; inlined, and allocates nothing."""
+    """Make a plain function that calls `body_of` a verb that compiled code can call, too: inlined, no allocation."""
     return _make_verb(call, {"forceinline": True, "_nrt": False})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from systola.backends.nvidia import compile_to_ptx
 TOOL = Path(__file__).resolve().parents[3] / "shared" / "tools" / "ptx"
 
 
-@lru_cache(maxsize=None)
+@cache
 def translate(ptx: str, check: bool) -> Any:
     sys.path.insert(0, str(TOOL))
     import ptx2c

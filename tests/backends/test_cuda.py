@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from conftest import SHARED, Balance, OneMax, small_knapsack, small_release, story
 
 import systola as sy
+from conftest import SHARED, Balance, OneMax, small_knapsack, small_release, story
 
 pytest.importorskip("numba.cuda.cudadrv.nvvm", reason="needs the extra cu12 or cu13 (numba-cuda)")
 pytest.importorskip("cuda.bindings.nvjitlink", reason="needs the extra cu12 or cu13 (nvJitLink)")
 
 from backends.ptx_device import PtxDevice
-
 from systola.backends.cuda import BLOCK, CudaSession
 from systola.backends.nvidia import compile_to_ptx, link
 from systola.backends.offline import NoDevice

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import systola as sy
+import systola.run
 from conftest import small_knapsack, small_release, story
 from systola.lab.sweep import _front, sweep_weights
 
@@ -74,9 +75,7 @@ def test_weights_by_number_and_by_value():
         ([1.5], "0 <= weight <= 1"),
         ([float("nan")], "0 <= weight <= 1"),
         ([2**-0.5], "round it"),
-        pytest.param(
-            [], "weights", marks=pytest.mark.xfail(strict=True, reason="no weights at all raise NumPy's ValueError")
-        ),
+        pytest.param([], "weights"),
     ],
 )
 def test_bad_weights(weights, rule):
@@ -95,6 +94,20 @@ def test_a_callback_sees_every_weight():
         small_release(), ENGINE, 2, stop=sy.Iterations(1), callback=lambda p: stages.append(p.stage), threads=1
     )
     assert stages.count("compiling") == stages.count("done") == 2
+
+
+def test_an_interrupt_ends_the_sweep(monkeypatch):
+    monkeypatch.setattr(systola.run, "_REPORT_SECONDS", 0)
+    interrupted = []
+
+    def interrupt_once(progress):
+        if progress.stage == "running" and not interrupted:
+            interrupted.append(progress.step)
+            raise KeyboardInterrupt
+
+    sweep = sweep_weights(small_release(), ENGINE, 3, stop=STOP, callback=interrupt_once)
+    assert len(sweep.results) == 1
+    assert sweep.results[0].stop == "interrupted"
 
 
 def test_other_data_of_the_problem_stay():

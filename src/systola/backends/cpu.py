@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -14,6 +15,7 @@ from systola.backends.session import Work, allocate, find_fault, restore, saved
 from systola.encodings import Array
 from systola.engines.engine import phase
 from systola.engines.population import Best, Population, copy_best, elect
+from systola.errors import ObjectiveError
 from systola.kernel import kernel
 from systola.problem import evaluate
 
@@ -104,6 +106,21 @@ class CpuSession:
         self._sweep: Any
         self._crown: Any
         self._start, self._sweep, self._crown = (start, sweep, crown) if compiled else (_start, _sweep, _crown)
+        if not compiled:
+            self._start, self._sweep = self._blame(_start), self._blame(_sweep)
+
+    def _blame(self, call: Callable[..., None]) -> Callable[..., None]:
+        """Interpreted, what is raised comes from the user's code: say so, and keep where it was."""
+
+        def guarded(*args: Any) -> None:
+            try:
+                call(*args)
+            except Exception as error:
+                raise ObjectiveError(
+                    f"{type(self._work.problem).__name__} raised {type(error).__name__}: {error}"
+                ) from error
+
+        return guarded
 
     def give(self, rows: Array) -> None:
         self._population.x[: len(rows)] = rows

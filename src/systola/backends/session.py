@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from systola.encodings import Array
-from systola.engines.engine import Design
+from systola.engines.engine import Design, refuse_if_too_large, too_large
 from systola.engines.population import NEVER, VECTOR, Best, Lanes, Population
 from systola.errors import InputError
 from systola.problem import Problem
@@ -84,6 +84,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
     space, encoding = problem.space, problem.encoding
     marks, dtype, _ = problem.marks() if design.marked else Problem.marks(problem)
     rows = rows_in_memory(design)
+    refuse_if_too_large(memory_of(work, lanes))
     try:
         population = Population(
             np.zeros_like(encoding.empty(space, rows), order=design.order),
@@ -104,10 +105,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             encoding.blank(space, lanes),
         )
     except MemoryError:
-        raise InputError(
-            f"the population needs {memory_of(work, lanes) / 2**30:.1f} GiB, more than this machine gives; "
-            "choose a smaller grid (length, width) or population"
-        ) from None
+        raise too_large(memory_of(work, lanes)) from None
     best = Best(
         np.full(1, NEVER, np.int64),
         np.zeros(1, np.int64),
@@ -133,7 +131,10 @@ def restore(arrays: dict[str, Array], population: Population, lanes: Lanes) -> N
             raise InputError(f"the checkpoint's population.{name} does not fit this problem and engine")
         values[...] = source
     for name in Best._fields:
-        getattr(lanes, name)[0] = arrays[f"best.{name}"][0]
+        source = arrays.get(f"best.{name}")
+        if source is None or source.shape[1:] != getattr(lanes, name).shape[1:]:
+            raise InputError(f"the checkpoint's best.{name} does not fit this problem and engine")
+        getattr(lanes, name)[0] = source[0]
 
 
 def find_fault(lanes: Lanes) -> tuple[int, Array | None]:

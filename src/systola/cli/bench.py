@@ -21,7 +21,7 @@ _CASES = (
 
 @click.command()
 @click.option("--backend", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
-@click.option("--repeat", type=int, default=5, show_default=True)
+@click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
 @click.option("--threads", type=int, help="Default: all cores.")
 @click.option("--json", "as_json", is_flag=True)
 def bench(backend: str, repeat: int, threads: int | None, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from systola.cli.options import budget_options, read_settings
+from systola.cli.options import budget_options, make_folder, read_settings
 from systola.cli.screen import Bar
 from systola.errors import InputError
 
@@ -58,7 +58,11 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
             make_engine(name, instance.problem, settings).prepare(instance.problem)
 
     jobs = plan(instances, names, runs, options["seed"], settings, stop)
-    Path(options["store"]).parent.mkdir(parents=True, exist_ok=True)
+    make_folder(Path(options["store"]).parent, "store")
+    if options["plots"]:
+        make_folder(Path(options["plots"]), "plots")
+    if options["workers"] is not None and options["workers"] < 1:
+        raise InputError(f"`--workers` must be at least 1, but got {options['workers']}")
     with Store(options["store"]) as store, Bar("runs", options["quiet"] or options["as_json"]) as bar:
         rows = do_jobs(jobs, store, "compare", options["workers"], lambda done, of, job: bar.update(done, of))
         samples: dict[str, dict[str, list[float]]] = {spec: defaultdict(list) for spec in instances}
@@ -96,7 +100,6 @@ def _without_nan(value: Any) -> Any:
 def _draw(folder: str, found: dict[str, Any], samples: Any, whole: list[tuple[Any, dict[str, Any]]]) -> None:
     from systola.lab.plots import boxplots, convergence, save
 
-    Path(folder).mkdir(parents=True, exist_ok=True)
     for spec, instance in found.items():
         stem = "".join(c if c.isalnum() else "-" for c in instance.name)
         curves: dict[str, list[Any]] = defaultdict(list)

@@ -27,6 +27,14 @@ def budget_options(command: F) -> F:
     return command
 
 
+def make_folder(path: Path, what: str) -> None:
+    """A folder for output; an InputError when it cannot be made."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder {path} for the {what} cannot be made: {error.strerror}") from None
+
+
 def read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
     """`--set key=value` pairs; values as in TOML, a bare word is a string."""
     settings: dict[str, Any] = {}

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from systola.cli.options import make_folder
 from systola.cli.screen import Bar
 
 
@@ -34,7 +35,9 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
     from systola.lab.tables import render
 
     suffix = {"text": "txt", "markdown": "md", "csv": "csv", "latex": "tex"}[options["form"]]
-    Path(options["store"]).parent.mkdir(parents=True, exist_ok=True)
+    make_folder(Path(options["store"]).parent, "store")
+    if options["output"]:
+        make_folder(Path(options["output"]), "tables")
     collected = {}
     with Store(options["store"]) as store:
         for group in choose_groups(table):
@@ -50,9 +53,7 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
                 if not options["as_json"]:
                     click.echo(text)
                 if options["output"]:
-                    folder = Path(options["output"])
-                    folder.mkdir(parents=True, exist_ok=True)
-                    (folder / f"{paper}-table-{number:02d}.{suffix}").write_text(text)
+                    (Path(options["output"]) / f"{paper}-table-{number:02d}.{suffix}").write_text(text)
     if options["as_json"]:
         data = {str(number): [asdict(one) for one in made] for number, made in sorted(collected.items())}
         click.echo(json.dumps(data))

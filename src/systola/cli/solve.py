@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import sys
 import warnings
@@ -30,7 +31,7 @@ _STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the algorithm.")
 @click.option("--print-config", is_flag=True, help="Print the TOML that repeats this run, and stop.")
 @click.option("--checkpoint", type=str, help="Save the state here from time to time.")
-@click.option("--checkpoint-every", type=float, default=60.0, show_default=True, help="Seconds.")
+@click.option("--checkpoint-every", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Seconds.")
 @click.option("--resume", type=str, help="Go on from a checkpoint.")
 @click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
 @click.option("--film", type=str, metavar="FILE", help="Picture of the grid's fitness over time (SGS; PNG, PDF, SVG).")
@@ -134,6 +135,11 @@ def _merge(options: dict[str, Any]) -> dict[str, Any]:
     plan = read_config(options["config"]) if options["config"] else {}
     _refuse_unknown(plan, _CONFIG_KEYS, "the configuration")
     _refuse_unknown(plan.get("stop", {}), _STOP_KEYS, "[stop]")
+    if not isinstance(plan.get("parameters", {}), dict):
+        raise InputError(f"[parameters] must be a table of keys and values, but got {plan['parameters']!r}")
+    for key in ("instance", "problem", "algorithm"):
+        if not isinstance(plan.get(key, ""), str):
+            raise InputError(f"`{key}` must be a text, but the configuration says {plan[key]!r}")
     for key in ("instance", "problem", "algorithm", "seed", "backend", "threads"):
         if options[key] is not None:
             plan[key] = options[key]
@@ -148,7 +154,9 @@ def _refuse_unknown(table: Any, known: tuple[str, ...], where: str) -> None:
         raise InputError(f"{where} must be a table of keys and values, but got {table!r}")
     for key in table:
         if key not in known:
-            raise InputError(f"{where} has an unknown key {key!r}; there are: {', '.join(known)}")
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ";"
+            raise InputError(f"{where} has an unknown key {key!r}{hint} There are: {', '.join(known)}")
 
 
 def _print(result: Result, best_known: Any) -> None:

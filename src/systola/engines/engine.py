@@ -6,10 +6,16 @@ sizes, and the record by which kernels know the engine. Kernel side: the two ver
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
+
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
 
 from systola.encodings import Array
 from systola.errors import InputError
@@ -50,6 +56,25 @@ def check_number(name: str, value: Any, low: float, high: float, whole: bool = T
     if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
         what = "whole number" if whole else "number"
         raise InputError(f"`{name}` must be a {what} with {low} <= {name} <= {high}, but got {value!r}")
+
+
+def too_large(size: int) -> InputError:
+    """The error for a population of so many bytes."""
+    return InputError(
+        f"the population needs {size / 2**30:.1f} GiB, more than this machine gives; choose a smaller grid (length, "
+        "width) or population (size)"
+    )
+
+
+def refuse_if_too_large(size: int) -> None:
+    """Say so before memory is asked for that the machine does not have."""
+    try:
+        most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return  # the system does not tell
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource else -1
+    if size > (min(most, limit) if limit >= 0 else most):
+        raise too_large(size)
 
 
 @dataclass(frozen=True)

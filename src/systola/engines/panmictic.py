@@ -220,6 +220,7 @@ class SGA:
         size = 2 * l * tau if self.size is None else self.size
         mutation = 1 / l if self.mutation is None else self.mutation
         check_number("size", size, 2, 10**7)
+        size = int(size)
         check_number("crossover", self.crossover, 0, 1, whole=False)
         check_number("mutation", mutation, 0, 1, whole=False)
         body = _appraise_by_flips if problem.offers("flip") else _appraise_by_evaluation

@@ -78,6 +78,7 @@ class RS:
         tau = max(1, (n - 1).bit_length())
         size = 2 * n * tau if self.size is None else self.size
         check_number("size", size, 1, 10**9)
+        size = int(size)
         return Design(
             record=Sampler(size),
             cells=size,

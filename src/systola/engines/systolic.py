@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from systola.bits import lowest_one, segment_mask, toggle
+from systola.bits import lowest_one, segment_mask, toggle, words_for
 from systola.encodings import Array, Bits
-from systola.engines.engine import Design, check_number
+from systola.engines.engine import Design, check_number, refuse_if_too_large
 from systola.engines.population import VECTOR, assess, note
 from systola.errors import InputError
 from systola.kernel import inlined
@@ -324,8 +324,10 @@ class SGS:
         width = max(1, (l - 1).bit_length()) if self.width is None else self.width
         check_number("length", length, 1, 10**6)
         check_number("width", width, 1, 10**6)
+        length, width = int(length), int(width)
         cells = length * width
-        first, last = crossover_plan(l, length, width) if self.crossover is None else self.crossover
+        refuse_if_too_large(2 * cells * words_for(l) * 8 + 100 * cells)  # with the plans and their making
+        first, last = crossover_plan(l, length, width) if self.crossover is None else _pair(self.crossover)
         turn = mutation_plan(l, length, width) if self.mutation is None else self.mutation
         columns = [np.asarray(c) for c in (first, last, turn)]
         for column, name in zip(columns, ("crossover", "crossover", "mutation"), strict=True):
@@ -369,6 +371,14 @@ class SGS:
             ring = j * width + (i - step) % width
         v = cells + ring % width * length + ring // width
         return (slots[h], slots[v]) if flavour == _E else (h, v)
+
+
+def _pair(crossover: Any) -> tuple[Any, Any]:
+    try:
+        first, last = crossover
+    except (TypeError, ValueError):
+        raise InputError(f"a crossover plan is a pair of arrays, first and last, but got {crossover!r}") from None
+    return first, last
 
 
 def _choose_breeding(problem: Problem) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from systola.digest import digest_of_data
 from systola.engines.catalog import make_engine
+from systola.errors import InputError
 from systola.formats.catalog import open_instance
 from systola.lab.store import Key, Store
 from systola.solve import solve
@@ -78,6 +79,8 @@ def do_jobs(
 
     An interrupt stops the workers and keeps what is finished: the same call goes on from there.
     """
+    if workers is not None and workers < 1:
+        raise InputError(f"`workers >= 1` must hold, but got {workers}")
     missing = [job for job in jobs if not store.has(job.key(experiment))]
     done = len(jobs) - len(missing)
     if on_done and jobs:

@@ -99,8 +99,13 @@ def reproduce(
 
     Figures stand side by side in one table; verdicts and best solutions are two tables.
     """
-    count = runs or (QUICK_RUNS if quick else FULL_RUNS)
+    count = (QUICK_RUNS if quick else FULL_RUNS) if runs is None else runs
+    if count < 1:
+        raise InputError(f"`runs >= 1` must hold, but got {count}")
     rows = do_jobs(jobs_of(group, quick, count), store, EXPERIMENT, workers, on_done)
+    infeasible = sum(not row["feasible"] for row in rows)
+    if infeasible:
+        raise InputError(f"{infeasible} of {len(rows)} runs ended with an infeasible solution: no error can be stated")
     order = {name: k for k, name in enumerate(group.instances)}
     rows.sort(key=lambda row: order[row["instance"].split("?")[0]])
     tables: dict[int, tuple[Table, ...]] = {}

@@ -45,6 +45,8 @@ def sweep_weights(
         if weights < 2:
             raise InputError(f"a sweep needs at least 2 weights, but got {weights}")
         weights = [k / (weights - 1) for k in range(weights)]
+    if not len(weights):
+        raise InputError("a sweep needs at least one of the weights, but got none")
     results = tuple(
         solve(
             cast(Problem, replace(cast(Any, problem), weight=weight)),

@@ -1,0 +1,239 @@
+"""`systola compare` and `systola reproduce`: tables, JSON, plots, stores that let them go on, and refusals."""
+
+import concurrent.futures
+import json
+from pathlib import Path
+
+import pytest
+
+from systola.cli import main
+from systola.lab import experiment, reproduction
+from systola.lab.reproduction import Group
+from systola.lab.store import Store
+
+QUICK = ["--runs", 3, "--workers", 1, "--quiet"]
+PAIR = ["knapsack:20-100", "--algorithms", "rs,sga", "--set", "size=8", "--iterations", 4, *QUICK]
+
+
+@pytest.fixture
+def call(capsys, tmp_path, monkeypatch):
+    """Run a command here, in a folder of its own; gives exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args):
+        try:
+            code = main([str(arg) for arg in args])
+        except SystemExit as end:
+            code = end.code
+        printed = capsys.readouterr()
+        return code or 0, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def no_runs(monkeypatch):
+    """From the call on, nothing may be run."""
+
+    def forbid():
+        def refuse(*_, **__):
+            raise AssertionError("a run was started")
+
+        monkeypatch.setattr(experiment, "ProcessPoolExecutor", refuse)
+
+    return forbid
+
+
+def strict(text):
+    """JSON without NaN and Infinity."""
+
+    def refuse(constant):
+        raise ValueError(constant)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_compare(call, no_runs):
+    code, out, err = call("compare", *PAIR)
+    assert (code, err) == (0, "")
+    assert "mean ± std of 3 runs" in out
+    assert "knapsack:20-100" in out
+    assert Path("results/compare.sqlite").is_file()
+
+    no_runs()  # the rest comes from the store
+    assert call("compare", *PAIR)[1] == out
+
+    code, as_json, _ = call("compare", *PAIR, "--json")
+    found = json.loads(as_json)
+    samples = found["samples"]["knapsack:20-100"]
+    assert found["runs"] == 3
+    assert {name: len(values) for name, values in samples.items()} == {"rs": 3, "sga": 3}
+    assert found["tests"]["knapsack:20-100"]["names"] == ["rs", "sga"]
+    with Store("results/compare.sqlite") as store:
+        stored = {(row["algorithm"], row["seed"]): row["objective"] for row in store.rows("compare")}
+    assert [stored["sga", seed] for seed in (1, 2, 3)] == samples["sga"]
+
+    for form, sign in (("markdown", "| :-- |"), ("csv", "Instance,rs,sga"), ("latex", r"\begin{tabular}")):
+        code, out, _ = call("compare", *PAIR, "--format", form)
+        assert code == 0
+        assert sign in out
+
+
+def test_compare_prints_json(call):
+    assert strict(call("compare", *PAIR, "--json")[1])["runs"] == 3
+
+
+def test_more_runs_add_to_the_store(call, monkeypatch):
+    call("compare", *PAIR)
+    done = []
+    real = experiment.do_job
+    monkeypatch.setattr(experiment, "ProcessPoolExecutor", lambda *_, **__: concurrent.futures.ThreadPoolExecutor(1))
+    monkeypatch.setattr(experiment, "do_job", lambda job: done.append(job.seed) or real(job))
+    assert call("compare", *PAIR, "--runs", 4)[0] == 0
+    assert done == [4, 4]
+    assert call("compare", *PAIR, "--iterations", 5)[0] == 0
+    assert len(done) == 2 + 6  # another budget is another experiment
+
+
+def test_plots(call):
+    pytest.importorskip("matplotlib", reason='needs the extra "plots"')
+    assert call("compare", *PAIR, "--plots", "pictures")[0] == 0
+    pictures = sorted(Path("pictures").iterdir())
+    assert [picture.name for picture in pictures] == [
+        "knapsack-20-100-boxplots.png",
+        "knapsack-20-100-convergence.png",
+    ]
+    for picture in pictures:
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert picture.stat().st_size > 5000
+
+
+def test_equal_results_are_no_difference(call):
+    code, out, _ = call("compare", "knapsack:4-10", "--algorithms", "sgs-b,sgs-v", "--iterations", 20, *QUICK, "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert len(set(found["samples"]["knapsack:4-10"]["sgs-b"])) == 1
+    assert found["tests"]["knapsack:4-10"]["verdicts"] == [[0, 0], [0, 0]]
+
+
+def test_infeasible_runs_are_pointed_out(call):
+    args = ["knapsack:100-1000", "--algorithms", "sgs-b,rs", "--iterations", 1, *QUICK]
+    code, out, err = call("compare", *args)
+    assert code != 0 or "infeasible" in out + err
+
+
+def test_an_edited_file_is_run_again(call):
+    path = Path("items.txt")
+    path.write_text("3 10\n5 4\n6 5\n7 6\n")
+    args = [path, "--algorithms", "rs,sga", "--set", "size=8", "--iterations", 9, *QUICK, "--json"]
+    assert max(json.loads(call("compare", *args)[1])["samples"]["items.txt"]["sga"]) == 12
+    path.write_text("3 10\n50 4\n60 5\n70 6\n")
+    assert max(json.loads(call("compare", *args)[1])["samples"]["items.txt"]["sga"]) == 120
+
+
+def test_plots_without_a_feasible_run(call):
+    pytest.importorskip("matplotlib", reason='needs the extra "plots"')
+    args = ["knapsack:100-1000", "--algorithms", "sgs-b,sgs-v", "--iterations", 0, *QUICK, "--plots", "pictures"]
+    code, out, _ = call("compare", *args)
+    assert code == 0
+    assert "mean ± std of 3 runs" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "Missing argument"),
+        (["knapsack:20-100"], "--algorithms"),
+        (["knapsack:20-100", "--algorithms", "rs"], "two or more different algorithms"),
+        (["knapsack:20-100", "--algorithms", "rs,rs"], "two or more different algorithms"),
+        (["knapsack:20-100", "--algorithms", "rs,sgab"], "did you mean 'sga'?"),
+        (["knapsack:20-100", "--algorithms", "rs,sga", "--set", "sise=3"], "did you mean 'size'?"),
+        (["knapsack:20-100", "--algorithms", "rs,sga", "--runs", "2"], "at least 3"),
+        (["knapsack:20-100", "--algorithms", "rs,sga", "--stall", "-1"], "`stall >= 0` must hold"),
+        (["nrp:10-10", "--algorithms", "rs,sga"], "several objectives"),
+        (["missing.txt", "--algorithms", "rs,sga"], "there is none at 'missing.txt'"),
+        (["knapsack:20-100", "--algorithms", "rs,sga", "--store", "."], "a store must be"),
+        pytest.param(["knapsack:20-100", "--algorithms", "rs,sga", "--store", "file/x.sqlite"], "store"),
+        pytest.param(["knapsack:20-100", "--algorithms", "rs,sga", "--workers", "-1"], "workers"),
+        pytest.param(
+            ["knapsack:20-100", "--algorithms", "rs,sga", "--seed", "-1", "--workers", "0"],
+            "workers",
+        ),
+    ],
+    ids=lambda value: " ".join(value)[-30:] if isinstance(value, list) else "",
+)
+def test_bad_comparisons(call, args, message):
+    Path("file").write_text("")
+    code, out, err = call("compare", *args)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_plots_that_cannot_be_written(call):
+    pytest.importorskip("matplotlib", reason='needs the extra "plots"')
+    Path("file").write_text("")
+    code, _, err = call("compare", *PAIR, "--plots", "file")
+    assert code == 2
+    assert "file" in err
+
+
+# reproduce
+
+
+@pytest.fixture
+def tiny_paper(monkeypatch):
+    """The paper's tables of knapsacks and of releases, on very small instances and few weights."""
+    knapsacks = ("knapsack:20-100",)
+    releases = ("nrp:5-10",)
+    monkeypatch.setattr(reproduction, "WEIGHTS", (0.0, 1.0))
+    groups = (
+        Group("knapsack", 3, 4, 10, knapsacks, knapsacks),
+        Group("nrp", 8, 9, 12, releases, releases, best_table=7),
+    )
+    monkeypatch.setattr(reproduction, "GROUPS", groups)
+
+
+def test_reproduce_one_table(call, tiny_paper, no_runs):
+    args = ["reproduce", "sgs", "--table", 3, "--quick", *QUICK]
+    code, out, err = call(*args)
+    assert (code, err) == (0, "")
+    assert out.startswith("Table 3: mean error ± standard deviation, knapsack (3 runs")
+    assert "Table 4" not in out
+    for name in reproduction.ALGORITHMS:
+        assert name in out
+
+    no_runs()
+    assert call(*args)[1] == out
+    code, out, _ = call("reproduce", "sgs", "--table", 4, "--quick", *QUICK, "--json", "--output", "tables")
+    assert code == 0
+    assert list(strict(out)) == ["4"]
+    assert [path.name for path in Path("tables").iterdir()] == ["sgs-table-04.txt"]
+    code, _, _ = call("reproduce", "sgs", "--table", 10, *QUICK, "--format", "latex", "--output", "tables")
+    assert code == 0
+    assert r"\begin{table}" in Path("tables/sgs-table-10.tex").read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["sgs", "--table", "2"], "Tables 3 to 12 can be reproduced, but got 2"),
+        (["sgs", "--table", "13"], "Tables 3 to 12 can be reproduced, but got 13"),
+        (["sns"], "sns"),
+        ([], "Missing argument"),
+        (["sgs", "--table", "3", "--runs", "-1"], "run"),
+        pytest.param(["sgs", "--table", "3", "--store", "file/x.sqlite"], "store"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_reproductions(call, tiny_paper, args, message):
+    Path("file").write_text("")
+    code, out, err = call("reproduce", *args)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_no_runs_are_refused(call, tiny_paper, no_runs):
+    no_runs()
+    code, _, err = call("reproduce", "sgs", "--table", 3, "--runs", 0, "--quiet")
+    assert code == 2
+    assert "runs" in err
