@@ -86,7 +86,7 @@ def test_arrays_of_no_dimensions_are_numbers():
         1j,
         [None],
         {"a": 1},
-        object(),
+        object,
         pytest.param([[1], [1, 2]]),
         pytest.param(np.complex128(1j)),
     ],

@@ -20,8 +20,8 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def words_for(n: int) -> int:
-    """How many words hold n bits."""
-    return (n + WORD - 1) // WORD
+    """How many words hold n bits; at least two, because Numba takes arrays of one column for another type."""
+    return max(2, (n + WORD - 1) // WORD)
 
 
 def pack(decisions: NDArray[Any]) -> NDArray[np.uint64]:

@@ -17,8 +17,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-# Threads that spin at a barrier starve each other on a busy machine; must be set before the first parallel call.
+# Threads that spin at a barrier starve each other on a busy machine, threads that sleep at once wake too late for steps
+# of 100 microseconds: spin a little, then sleep. Must be set before the first parallel call.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator

@@ -110,5 +110,7 @@ def _draw(folder: str, found: dict[str, Any], samples: Any, whole: list[tuple[An
                 curve = [[trace[name][k] for k in feasible] for name in ("evaluations", "objective")]
                 if feasible:
                     curves[job.algorithm].append(curve)
+        if not curves:
+            continue  # no run ever had a feasible solution
         save(convergence(curves, title=instance.name), Path(folder) / f"{stem}-convergence.png")
         save(boxplots(samples[spec], title=instance.name), Path(folder) / f"{stem}-boxplots.png")

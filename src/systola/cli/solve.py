@@ -6,10 +6,12 @@ import difflib
 import json
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import click
 
+from systola.checkpoint import write_atomically
 from systola.cli.options import budget_options, read_config, read_settings, write_config
 from systola.cli.screen import Screen, show_number
 from systola.errors import InputError, SlowObjectiveWarning
@@ -65,9 +67,14 @@ def solve(**options: Any) -> None:
         table = {"algorithm": engine.name, **shown, "stop": limits, "parameters": own}
         click.echo(write_config({"seed": 1, **table}), nl=False)
         return
+    if options["checkpoint_every"] != options["checkpoint_every"]:
+        raise InputError("--checkpoint-every must be a number of seconds, but got nan")
     quiet = options["quiet"] or options["as_json"]
-    if options["sweep"]:
-        _sweep(found, engine, stop, plan, options["sweep"], options["as_json"], quiet)
+    if options["sweep"] is not None:
+        for name in ("checkpoint", "resume", "film"):
+            if options[name]:
+                raise InputError(f"--{name} is for a single run, not for a sweep; leave one of them out")
+        _sweep(found, engine, stop, plan, options, quiet)
         return
     with Screen(f"{found.name} {engine.name}", quiet) as screen, warnings.catch_warnings():
         warnings.simplefilter("always", SlowObjectiveWarning)
@@ -105,7 +112,7 @@ def solve(**options: Any) -> None:
         sys.exit(2)
 
 
-def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], count: int, as_json: bool, quiet: bool) -> None:
+def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], options: dict[str, Any], quiet: bool) -> None:
     """One run for each weight; the front of what they found."""
     from systola.lab.sweep import sweep_weights
 
@@ -113,16 +120,23 @@ def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], count: int,
         swept = sweep_weights(
             found.problem,
             engine,
-            count,
+            options["sweep"],
             stop=stop,
             seed=plan.get("seed", 1),
+            backend=plan.get("backend", "cpu"),
             threads=plan.get("threads"),
             callback=screen.update,
             instance=found.name,
         )
-    if as_json:
-        results = [{"weight": w, **r.to_json()} for w, r in zip(swept.weights, swept.results, strict=True)]
-        click.echo(json.dumps({"instance": found.name, "front": swept.front, "results": results}))
+    results = [{"weight": w, **r.to_json()} for w, r in zip(swept.weights, swept.results, strict=True)]
+    whole = json.dumps({"instance": found.name, "front": swept.front, "results": results})
+    if options["output"]:
+        try:
+            write_atomically(Path(options["output"]), f"{whole}\n".encode())
+        except OSError as error:
+            raise InputError(f"cannot write the results to {options['output']}: {error.strerror}") from None
+    if options["as_json"]:
+        click.echo(whole)
         return
     click.echo(f"{'weight':>8}  objectives")
     for weight, result in zip(swept.weights, swept.results, strict=True):

@@ -47,20 +47,24 @@ def sweep_weights(
         weights = [k / (weights - 1) for k in range(weights)]
     if not len(weights):
         raise InputError("a sweep needs at least one of the weights, but got none")
-    results = tuple(
-        solve(
-            cast(Problem, replace(cast(Any, problem), weight=weight)),
-            engine,
-            stop=stop,
-            seed=seed,
-            backend=backend,
-            threads=threads,
-            callback=callback,
-            instance=instance,
+    results: list[Result] = []
+    for weight in weights:
+        results.append(
+            solve(
+                cast(Problem, replace(cast(Any, problem), weight=weight)),
+                engine,
+                stop=stop,
+                seed=seed,
+                backend=backend,
+                threads=threads,
+                callback=callback,
+                instance=instance,
+            )
         )
-        for weight in weights
-    )
-    return Sweep(tuple(weights), results, _front([r.objective for r in results], problem.senses))
+        if results[-1].stop == "interrupted":
+            break
+    done = tuple(weights[: len(results)])
+    return Sweep(done, tuple(results), _front([r.objective for r in results], problem.senses))
 
 
 def _front(points: list[Any], senses: tuple[int, ...]) -> tuple[tuple[Any, ...], ...]:
