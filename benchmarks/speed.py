@@ -13,9 +13,9 @@ import statistics
 import sys
 import time
 
-import baseline
 import numpy as np
 
+import baseline
 import systola as sy
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work

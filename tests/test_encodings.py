@@ -10,6 +10,7 @@ from numba import njit
 from scipy.stats import chisquare
 
 import systola as sy
+from systola.bits import words_for
 from systola.encodings import Bits, Order, draw_solutions, reveal, sample
 from systola.rng import START, STEP
 
@@ -48,7 +49,7 @@ EACH_SPACE = pytest.mark.parametrize(("encoding", "space"), SPACES, ids=lambda v
 def test_bits_there_and_back(n, rows, seed):
     solutions = np.random.default_rng(seed).integers(0, 2, (rows, n))
     stored = BINARY.store(Bits(n), solutions)
-    assert stored.shape == (rows, (n + 63) // 64)
+    assert stored.shape == (rows, words_for(n))
     assert stored.dtype == np.uint64
     assert BINARY.load(Bits(n), stored).tolist() == solutions.tolist()
     assert [sum(int(word).bit_count() for word in row) for row in stored] == solutions.sum(axis=1).tolist()

@@ -37,6 +37,8 @@ def _feed_function(state: Any, function: FunctionType, seen: dict[int, FunctionT
         state.update(f"{function.__module__}.{function.__qualname__}".encode())
         return
     seen[id(function)] = function
+    # Compiled code remembers its module, so the same text in another module is another function.
+    state.update(str(function.__module__).encode())
     _feed_code(state, function.__code__, function.__globals__, seen)
     _feed_value(state, function.__defaults__, seen)
     for cell in function.__closure__ or ():

@@ -62,7 +62,8 @@ def _sample_bits(space: Any, x: Any, row: Any, seed: Any, purpose: Any, step: An
         x[row, 2 * k] = r0 | (r1 << np.uint64(32))
         if 2 * k + 1 < words:
             x[row, 2 * k + 1] = r2 | (r3 << np.uint64(32))
-    x[row, words - 1] &= bits.segment_mask(words - 1, 0, space.n)
+    for w in range(space.n >> 6, words):
+        x[row, w] &= bits.segment_mask(w, 0, space.n)
 
 
 def _reveal_bits(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None:
