@@ -11,8 +11,16 @@ from scipy.stats import chisquare
 
 import systola as sy
 from systola.bits import words_for
-from systola.encodings import Bits, Order, draw_solutions, reveal, sample
+from systola.encodings import Bits, Order, reveal, sample
 from systola.rng import START, STEP
+
+
+def draw_solutions(encoding, space, seed, count):
+    """Random solutions as plain decisions, as a run with this seed draws them."""
+    x = encoding.empty(space, count)
+    for row in range(count):
+        sample(space, x, row, seed, START, 0, row)
+    return encoding.load(space, x)
 
 
 class Holder:

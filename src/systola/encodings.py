@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from systola import bits
 from systola.errors import InputError
-from systola.rng import START, below, draw
+from systola.rng import below, draw
 from systola.verbs import body_of, give_body, verb
 
 Array = NDArray[Any]
@@ -230,11 +230,3 @@ class Permutation(Encoding):
             if not np.array_equal(np.sort(row), np.arange(space.n)):
                 raise InputError(f"a permutation has each of 0..{space.n - 1} once, but solution {r} has not")
         return rows.astype(np.int32)
-
-
-def draw_solutions(encoding: Encoding, space: Any, seed: int, count: int) -> Array:
-    """Random solutions as plain decisions, the first ones that a run with this seed starts from."""
-    x = encoding.empty(space, count)
-    for row in range(count):
-        body_of("sample", space)(space, x, row, seed, START, 0, row)
-    return encoding.load(space, x)

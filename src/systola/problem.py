@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import types
@@ -24,7 +24,6 @@ from systola.verbs import body_of, give_body, has_body, objective_verb, verb
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
 else:  # Python 3.10 has it not; only type checkers read it
-    C = TypeVar("C")
 
     def dataclass_transform(**_: Any) -> Any:
         return lambda cls: cls

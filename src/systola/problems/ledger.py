@@ -44,12 +44,6 @@ def second_of(total: Any) -> Any:
 
 
 @inlined
-def combine(first: Any, second: Any) -> Any:
-    """A total from its halves."""
-    return (first << _SHIFT) + second
-
-
-@inlined
 def _sum_difference(xh: Any, xv: Any, word: Any, entries: Any) -> Any:
     """Sum of the entries of xv less that of xh, over one word."""
     differing = xh ^ xv
