@@ -101,7 +101,8 @@ def kernel(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function on its first call, without the GIL, and keep the result on disk."""
 
     def compile_lazily(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(parallel=parallel, nogil=True)(function)
+        # Numba compiles parallel loops with NumPy's errors; whatever is around them with Python's compiles all twice.
+        dispatcher = numba.njit(parallel=parallel, nogil=True, error_model="numpy")(function)
         if not numba.config.DISABLE_JIT:
             dispatcher._cache = _Cache(function)
         return dispatcher

@@ -10,10 +10,10 @@ import numba
 import numpy as np
 from numba import prange
 
-from systola.backends.lane import start_lane, sweep_lane
+from systola.backends.lane import edge, start_lane
 from systola.backends.session import Work, allocate, find_fault, restore, saved
 from systola.encodings import Array
-from systola.engines.engine import phase
+from systola.engines.engine import advance, phase
 from systola.engines.population import Best, Population, copy_best, elect
 from systola.errors import ObjectiveError
 from systola.kernel import kernel
@@ -57,7 +57,9 @@ def _sweep(
     for t in range(step, step + steps):
         shared = phase(engine, t)
         for k in prange(low, high):
-            sweep_lane(engine, space, problem, population, lanes, seed, cells, t, shared, np.int64(k))
+            lane = np.int64(k)
+            first, last = edge(cells, lanes, lane), edge(cells, lanes, lane + 1)
+            advance(engine, space, problem, population, lanes, seed, t, shared, first, last, lane)
 
 
 def _crown(problem: Any, lanes: Any, best: Any) -> None:

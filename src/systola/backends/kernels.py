@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from systola.backends.lane import start_lane, sweep_lane
+from systola.backends.lane import edge, start_lane
 from systola.backends.threads import thread_number
-from systola.engines.engine import phase
+from systola.engines.engine import advance, phase
 from systola.engines.population import comes_first, copy_best, elect
 
 
@@ -45,7 +45,9 @@ def sweep(
     """One step, lanes low <= lane < high."""
     lane = low + thread_number()
     if lane < high:
-        sweep_lane(engine, space, problem, population, lanes, seed, cells, step, phase(engine, step), lane)
+        shared = phase(engine, step)
+        first, last = edge(cells, lanes, lane), edge(cells, lanes, lane + 1)
+        advance(engine, space, problem, population, lanes, seed, step, shared, first, last, lane)
 
 
 def scout(problem: Any, lanes: Any, scouts: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from systola.backends.memory import zeros
 from systola.encodings import Array
 from systola.engines.engine import Design, refuse_if_too_large, too_large
 from systola.engines.population import NEVER, VECTOR, Best, Lanes, Population
@@ -84,12 +85,13 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
     space, encoding = problem.space, problem.encoding
     marks, dtype, _ = problem.marks() if design.marked else Problem.marks(problem)
     rows = rows_in_memory(design)
+    one = encoding.empty(space, 1)
     refuse_if_too_large(memory_of(work, lanes))
     try:
         population = Population(
-            np.zeros_like(encoding.empty(space, rows), order=design.order),
-            np.zeros((rows, work.measures), work.dtype, order=design.order),
-            np.zeros((rows, marks), dtype, order=design.order),
+            zeros((rows, *one.shape[1:]), one.dtype, design.order),
+            zeros((rows, work.measures), work.dtype, design.order),
+            zeros((rows, marks), dtype, design.order),
             design.slots.copy(),
         )
         workspace = Lanes(
