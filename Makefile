@@ -19,6 +19,8 @@ lint: $(VENV)/.installed-$(EXTRAS)
 
 bench: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check deap pymoo pygmo
+	$(BIN)/python benchmarks/peers.py
 
 reproduce: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/systola reproduce sgs
