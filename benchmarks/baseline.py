@@ -77,24 +77,24 @@ def pisinger(items: int, spread: int, seed: int = 1) -> Knapsack:
     return Knapsack(np.array(draws[1::2]), np.array(draws[::2]), spread + 1)
 
 
-def build(flags: list[str]) -> Path:
-    """Compile sgs.c with gcc and these flags, or return the binary made earlier from the same input."""
+def build(flags: list[str], source: Path = SOURCE) -> Path:
+    """Compile a C file with gcc and these flags, or return the binary made earlier from the same input."""
     gcc = shutil.which("gcc")
     if gcc is None:
         raise RuntimeError("the C baseline needs gcc, and there is none in PATH")
     version = subprocess.run([gcc, "--version"], capture_output=True, text=True, check=True).stdout
     # -march=native makes a binary that only suits this machine, and a cache may be shared by several.
-    parts = [SOURCE.read_text(), *ALWAYS, *flags, version, platform.node(), platform.machine()]
+    parts = [source.read_text(), *ALWAYS, *flags, version, platform.node(), platform.machine()]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "systola-benchmarks"
-    binary = cache / f"sgs-{key}"
+    binary = cache / f"{source.stem}-{key}"
     if binary.exists():
         return binary
     cache.mkdir(parents=True, exist_ok=True)
     # Compiled aside and renamed, so that two processes building at once never run half a file.
     with tempfile.TemporaryDirectory(dir=cache) as folder:
-        made = Path(folder) / "sgs"
-        command = [gcc, *ALWAYS, *flags, str(SOURCE), "-o", str(made)]
+        made = Path(folder) / source.stem
+        command = [gcc, *ALWAYS, *flags, str(source), "-o", str(made)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"gcc failed: {' '.join(command)}\n{done.stderr}")

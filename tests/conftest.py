@@ -33,6 +33,12 @@ def small_release(n: int = 40, seed: int = 0, weight: float = 0.3) -> sy.NextRel
     return sy.NextRelease(draws.integers(1, 20, n), draws.integers(0, 90, n), weight)
 
 
+def small_multi_knapsack(n: int = 40, m: int = 3, seed: int = 0, tightness: float = 0.4) -> sy.MultiKnapsack:
+    draws = np.random.default_rng(seed)
+    weights = draws.integers(0, 50, (m, n))
+    return sy.MultiKnapsack(draws.integers(1, 50, n), weights, (tightness * weights.sum(axis=1)).astype(int))
+
+
 class OneMax(sy.Problem):
     """Only the objective, no incremental methods: the plain path."""
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-from conftest import Balance, OneMax, small_knapsack, small_release
+from conftest import Balance, OneMax, small_knapsack, small_multi_knapsack, small_release
 from systola.contracts import check_problem
 
 
@@ -29,6 +29,10 @@ PROBLEMS = [
     OneMax(20),
     Balance(np.random.default_rng(1).random(20)),
     customers(),
+    small_multi_knapsack(12, 3),
+    small_multi_knapsack(64, 15),
+    small_multi_knapsack(150, 20),
+    sy.MultiKnapsack([3, 4], [[0, 0]], [0]),
 ]
 
 
@@ -63,8 +67,28 @@ def test_contract_of_other_encodings(problem):
 
 
 class WrongFlip(OneMax):
-    def flip(self, x, row, i, measures):
-        measures[0] += 1
+    def flip(self, x, row, i, tally):
+        tally[0] += 1
+
+
+class WrongRun(sy.Knapsack):
+    def flip_run(self, x, row, first, last, tally):
+        tally[0] += last - first
+
+
+class WrongWeigh(sy.MultiKnapsack):
+    def weigh(self, tally, measures):
+        measures[0] = 7
+
+
+class WrongRepair(sy.MultiKnapsack):
+    def repair(self, x, row, tally, ranking):
+        pass
+
+
+class WrongConstruct(sy.MultiKnapsack):
+    def construct(self, space, x, row, tally, seed, step, cell):
+        tally[0] += 1
 
 
 class WrongCross(sy.Knapsack):
@@ -95,6 +119,10 @@ class Negative(OneMax):
     ("make", "word"),
     [
         (lambda: WrongFlip(9), "flip"),
+        (lambda: WrongRun(np.arange(9), np.arange(9), 5), "flip_run"),
+        (lambda: WrongWeigh(np.arange(9), np.ones((2, 9), int), np.array([4, 5])), "weigh"),
+        (lambda: WrongRepair(np.arange(9), np.ones((2, 9), int), np.array([4, 5])), "repair"),
+        (lambda: WrongConstruct(np.arange(9), np.ones((2, 9), int), np.array([4, 5])), "construct"),
         (lambda: Moody(9), "function"),
         (lambda: Negative(9), "negative"),
         (lambda: WrongCross(np.arange(9), np.arange(9), 5), "cross"),

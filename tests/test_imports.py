@@ -26,7 +26,7 @@ LAYERS = [
     {"__init__", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-OPTIONAL = {"matplotlib": {"lab/plots.py"}, "numba.cuda": {"backends/nvidia.py", "backends/cuda.py"}, "mpi4py": set()}
+OPTIONAL = {"matplotlib": {"lab/drawing.py"}, "numba.cuda": {"backends/nvidia.py", "backends/cuda.py"}, "mpi4py": set()}
 
 
 def modules():

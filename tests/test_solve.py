@@ -20,6 +20,9 @@ ENGINES = [
     sy.SGA(size=20),
     sy.EGA(size=21),
     sy.RS(size=15),
+    sy.GA(size=11),
+    sy.SNS(exponential=True),
+    sy.SNS(exponential=True, random=True, moving=True),
 ]
 TWO_THREADS = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
 

@@ -2,7 +2,8 @@
 
 from systola.bits import bit
 from systola.encodings import Binary, Integers, Permutation
-from systola.engines.panmictic import EGA, SGA
+from systola.engines.neighbourhood import SNS
+from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.random_search import RS
 from systola.engines.systolic import SGS
 from systola.errors import (
@@ -13,8 +14,8 @@ from systola.errors import (
     SlowObjectiveWarning,
     SystolaError,
 )
-from systola.problem import MAXIMISE, MINIMISE, Marks, Problem
-from systola.problems import MMDP, CustomerRelease, Knapsack, NextRelease
+from systola.problem import MAXIMISE, MINIMISE, Marks, Problem, Tallies
+from systola.problems import MMDP, CustomerRelease, Knapsack, MultiKnapsack, NextRelease
 from systola.result import Result
 from systola.run import Progress
 from systola.solve import solve
@@ -23,12 +24,14 @@ from systola.version import __version__
 
 __all__ = [
     "EGA",
+    "GA",
     "MAXIMISE",
     "MINIMISE",
     "MMDP",
     "RS",
     "SGA",
     "SGS",
+    "SNS",
     "Binary",
     "CheckFailed",
     "CustomerRelease",
@@ -39,6 +42,7 @@ __all__ = [
     "Knapsack",
     "Marks",
     "MissingExtra",
+    "MultiKnapsack",
     "NextRelease",
     "ObjectiveError",
     "Permutation",
@@ -50,6 +54,7 @@ __all__ = [
     "Stall",
     "Stop",
     "SystolaError",
+    "Tallies",
     "Target",
     "__version__",
     "bit",

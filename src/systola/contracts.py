@@ -10,13 +10,28 @@ from typing import Any
 
 import numpy as np
 
+from systola.bits import toggle
 from systola.encodings import Array, Bits
 from systola.errors import CheckFailed
-from systola.problem import Problem, cross, evaluate, fitness, flip, mark, remark, violation
+from systola.problem import (
+    Problem,
+    Tallies,
+    count,
+    cross,
+    evaluate,
+    fitness,
+    flip,
+    flip_run,
+    mark,
+    remark,
+    violation,
+    weigh,
+)
+from systola.verbs import body_of
 
 
 def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
-    """Check evaluate, fitness, violation, and whichever of flip, mark, cross and remark the problem offers.
+    """Check evaluate, fitness, violation, and whichever of the incremental methods the problem offers.
 
     Parameters
     ----------
@@ -45,6 +60,10 @@ def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
         if isinstance(problem.space, Bits):
             if problem.offers("flip"):
                 _check_flip(problem, x, draws)
+                if hasattr(problem, "construct"):
+                    stored = problem.encoding.store(problem.space, x[None])
+                    tally = _tally_of(problem, stored, measures)
+                    _check_made(problem, stored, tally, measures, "construct", seed, 1, int(draws.integers(1000)))
             if problem.offers("cross"):
                 _check_cross(problem, draws)
 
@@ -69,18 +88,59 @@ def _agree(got: Array, wanted: Array) -> bool:
     return np.array_equal(got, wanted)
 
 
+def _tally_of(problem: Problem, stored: Array, measures: Array) -> Array:
+    tallies = problem.tallies() or Tallies(len(measures), measures.dtype)
+    tally: Array = np.zeros(tallies.number, tallies.dtype)
+    count(problem.record, stored, 0, measures, tally)
+    return tally
+
+
+def _weighed(problem: Problem, tally: Array, measures: Array) -> Array:
+    found = np.zeros_like(measures)
+    weigh(problem.record, tally, found)
+    return found
+
+
 def _check_flip(problem: Problem, x: Array, draws: np.random.Generator) -> None:
-    i = int(draws.integers(len(x)))
+    """A flip and a run of flips against evaluate."""
     measures = _measure(problem, x)
+    i = int(draws.integers(len(x)))
     stored = problem.encoding.store(problem.space, x[None])
-    flip(problem.record, stored, 0, i, measures)
+    tally = _tally_of(problem, stored, measures)
+    if not _agree(_weighed(problem, tally, measures), measures):
+        raise CheckFailed(f"weigh does not give back the measures {measures.tolist()} of {x.tolist()}")
+    flip(problem.record, stored, 0, i, tally)
     turned = x.copy()
     turned[i] ^= 1
-    if not _agree(measures, _measure(problem, turned)):
+    wanted = _measure(problem, turned)
+    if not _agree(_weighed(problem, tally, measures), wanted):
         raise CheckFailed(
-            f"flip says {measures.tolist()} after decision {i} of {x.tolist()} is flipped, "
-            f"evaluate says {_measure(problem, turned).tolist()}"
+            f"flip says {_weighed(problem, tally, measures).tolist()} after decision {i} of {x.tolist()} is flipped, "
+            f"evaluate says {wanted.tolist()}"
         )
+    toggle(stored, 0, i)
+    first, last = sorted(int(p) for p in draws.integers(0, len(x) + 1, 2))
+    flip_run(problem.record, stored, 0, first, last, tally)
+    turned[first:last] ^= 1
+    wanted = _measure(problem, turned)
+    if not np.array_equal(problem.encoding.load(problem.space, stored)[0], turned) or not _agree(
+        _weighed(problem, tally, measures), wanted
+    ):
+        raise CheckFailed(f"flip_run of the decisions {first} to {last} ends wrong from {x.tolist()}")
+    if problem.offers("repair"):
+        _check_made(problem, stored, tally, measures, "repair", problem.ranking())
+
+
+def _check_made(problem: Problem, x: Array, tally: Array, measures: Array, name: str, *args: Any) -> None:
+    """What repair and construct make: the tally must be that of the solution, and a repaired one feasible."""
+    body_of(name, problem.record)(
+        problem.record, *((problem.space,) if name == "construct" else ()), x, 0, tally, *args
+    )
+    made = problem.encoding.load(problem.space, x)[0]
+    if not _agree(_weighed(problem, tally, measures), _measure(problem, made)):
+        raise CheckFailed(f"{name} leaves a tally that is not that of its solution {made.tolist()}")
+    if name == "repair" and violation(problem.record, _measure(problem, made)) > 0:
+        raise CheckFailed(f"repair leaves an infeasible solution: {made.tolist()}")
 
 
 def _check_cross(problem: Problem, draws: np.random.Generator) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
+from systola.bits import toggle
 from systola.digest import digest_of_data, digest_of_functions
 from systola.encodings import Array, Encoding, sample
 from systola.errors import InputError
@@ -66,9 +67,33 @@ def prefers(problem: Any, new: Any, old: Any) -> Any:
 
 
 @verb
-def flip(problem: Any, x: Any, row: Any, i: Any, measures: Any) -> Any:
-    """Optional, binary: change the measures of the packed x[row] as if decision i were flipped (it is not yet)."""
-    return body_of("flip", problem)(problem, x, row, i, measures)
+def flip(problem: Any, x: Any, row: Any, i: Any, tally: Any) -> Any:
+    """Optional, binary: change the tally of the packed x[row] as if decision i were flipped (it is not yet)."""
+    return body_of("flip", problem)(problem, x, row, i, tally)
+
+
+@verb
+def flip_run(problem: Any, x: Any, row: Any, first: Any, last: Any, tally: Any) -> Any:
+    """With `flip`: flip the decisions first <= i < last of the packed x[row], and keep its tally."""
+    return body_of("flip_run", problem)(problem, x, row, first, last, tally)
+
+
+@verb
+def count(problem: Any, x: Any, row: Any, measures: Any, tally: Any) -> Any:
+    """With `flip`: the tally of the packed x[row], whose measures are known; unless a problem says so, just these."""
+    return body_of("count", problem)(problem, x, row, measures, tally)
+
+
+@verb
+def weigh(problem: Any, tally: Any, measures: Any) -> Any:
+    """With `flip`: write the measures that follow from a tally."""
+    return body_of("weigh", problem)(problem, tally, measures)
+
+
+@verb
+def repair(problem: Any, x: Any, row: Any, tally: Any, ranking: Any) -> Any:
+    """Optional, with `flip`: make the packed x[row] feasible and keep its tally; best decisions first in `ranking`."""
+    return body_of("repair", problem)(problem, x, row, tally, ranking)
 
 
 @verb
@@ -108,9 +133,9 @@ def cross(
 
 
 @verb
-def construct(problem: Any, space: Any, x: Any, row: Any, seed: Any, step: Any, cell: Any) -> Any:
-    """Write a random solution into x[row] as random search makes it: uniform, unless the problem knows better."""
-    return body_of("construct", problem)(problem, space, x, row, seed, step, cell)
+def construct(problem: Any, space: Any, x: Any, row: Any, tally: Any, seed: Any, step: Any, cell: Any) -> Any:
+    """Write a random solution into x[row] and its tally: uniform, and no tally, unless the problem knows better."""
+    return body_of("construct", problem)(problem, space, x, row, tally, seed, step, cell)
 
 
 def _fitness_up(self: Any, measures: Any) -> Any:
@@ -143,7 +168,23 @@ def _no_remarks(
     pass
 
 
-def _construct_uniformly(self: Any, space: Any, x: Any, row: Any, seed: Any, step: Any, cell: Any) -> None:
+def _flip_one_by_one(self: Any, x: Any, row: Any, first: Any, last: Any, tally: Any) -> None:
+    for i in range(first, last):
+        flip(self, x, row, i, tally)
+        toggle(x, row, i)
+
+
+def _count_measures(self: Any, x: Any, row: Any, measures: Any, tally: Any) -> None:
+    for k in range(measures.shape[0]):
+        tally[k] = measures[k]
+
+
+def _weigh_measures(self: Any, tally: Any, measures: Any) -> None:
+    for k in range(measures.shape[0]):
+        measures[k] = tally[k]
+
+
+def _construct_uniformly(self: Any, space: Any, x: Any, row: Any, tally: Any, seed: Any, step: Any, cell: Any) -> None:
     sample(space, x, row, seed, STEP, step, cell)
 
 
@@ -179,17 +220,27 @@ def _write_measures(value: Any, measures: Any) -> Any:
     return (one, two, three, four)[len(value) - 1] if isinstance(value, types.BaseTuple) else one
 
 
-_VERBS = ("evaluate", "fitness", "violation", "better", "prefers", "flip", "mark", "remark", "cross", "construct")
+_VERBS = (
+    *("evaluate", "fitness", "violation", "better", "prefers"),
+    *("flip", "flip_run", "count", "weigh", "repair", "mark", "remark", "cross", "construct"),
+)
 _NOTHING = "nothing"  # the field of a problem without data: a record needs one
 _known_helpers: set[FunctionType] = set()
 
 
 class Marks(NamedTuple):
-    """What a problem keeps of each solution: how many numbers, of which type, one for how many decisions."""
+    """What a problem keeps of a solution for `cross`: how many numbers, of which type, one for how many decisions."""
 
     number: int
     dtype: Any
     span: int
+
+
+class Tallies(NamedTuple):
+    """What a problem keeps of each solution for `flip`: how many numbers and of which type."""
+
+    number: int
+    dtype: Any
 
 
 @dataclass_transform(frozen_default=True)
@@ -231,6 +282,9 @@ class Problem:
         bodies.setdefault("mark", _no_marks)
         bodies.setdefault("remark", _no_remarks)
         bodies.setdefault("construct", _construct_uniformly)
+        bodies.setdefault("flip_run", _flip_one_by_one)
+        bodies.setdefault("count", _count_measures)
+        bodies.setdefault("weigh", _weigh_measures)
         digest, helpers = digest_of_functions({k: b for k, b in bodies.items() if isinstance(b, FunctionType)})
         for helper in helpers:
             if helper not in _known_helpers:
@@ -278,6 +332,22 @@ class Problem:
     def marks(self) -> Marks:
         """What is kept of each solution; overridden with `mark`, `cross` and `remark`."""
         return Marks(0, np.int32, 1)
+
+    def tallies(self) -> Tallies | None:
+        """What `flip` keeps of each solution; overridden with `count` and `weigh`. By default its measures."""
+        return None
+
+    def ranking(self) -> Array:
+        """With `repair`: all decisions, the most useful first."""
+        return np.arange(self.space.n, dtype=np.int32)
+
+    def chances(self) -> Array:
+        """With `repair`: how likely each decision is to be taken in a good solution."""
+        return np.full(self.space.n, 0.5)
+
+    def bound(self) -> float | None:
+        """A value that no feasible solution can beat, in the problem's own sense and units, if one is known."""
+        return None
 
     def offers(self, verb_name: str) -> bool:
         """Whether the problem has a body for an optional verb."""

@@ -30,6 +30,9 @@ class Result:
         The decisions.
     feasible, violation :
         Whether all constraints hold, and by how much they are broken if not.
+    bound, gap : number, optional
+        A value that no feasible solution beats, if the problem knows one, and how far the objective is from it, as a
+        fraction of it.
     found_at : int
         The step that made the solution.
     stop : str
@@ -46,6 +49,8 @@ class Result:
     objective: Any
     feasible: bool
     violation: float
+    bound: float | None
+    gap: float | None
     solution: Array
     evaluations: int
     iterations: int

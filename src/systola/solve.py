@@ -264,15 +264,19 @@ def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Resul
         )
     measures = again
     broken = run.violation_of(measures)
+    objective = run.objective_of(measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,)))
+    bound = problem.bound()
     return Result(
         instance=instance or problem.describe(),
         problem=type(problem).__name__,
         algorithm=engine.name,
         parameters=parameters_of(engine),
         seed=run.work.seed,
-        objective=run.objective_of(measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,))),
+        objective=objective,
         feasible=broken == 0,
         violation=broken,
+        bound=bound,
+        gap=abs(bound - objective) / max(abs(bound), 1e-9) if bound is not None and broken == 0 else None,
         solution=decisions,
         evaluations=run.evaluations,
         iterations=run.step,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-from conftest import SHARED, Balance, OneMax, small_knapsack, small_release, story
+from conftest import SHARED, Balance, OneMax, small_knapsack, small_multi_knapsack, small_release, story
 
 pytest.importorskip("numba.cuda.cudadrv.nvvm", reason="needs the extra cu12 or cu13 (numba-cuda)")
 pytest.importorskip("cuda.bindings.nvjitlink", reason="needs the extra cu12 or cu13 (nvJitLink)")
@@ -31,17 +31,42 @@ def on_both(problem, engine, stop, device=None, **more):
     return ptx
 
 
+SMALL = {
+    "knapsack": small_knapsack(70),
+    "mmdp": sy.MMDP(66),
+    "release": small_release(70),
+    "multi": small_multi_knapsack(40, 20),
+}
+ENGINES = {
+    e.name: e for e in (*map(sy.SGS, "TEVB"), sy.SGA(), sy.EGA(), sy.GA(), sy.RS(), sy.SNS(), sy.SNS(True, True, True))
+}
+PAIRS = [
+    *((problem, engine) for problem in ("knapsack", "mmdp", "release") for engine in ("sgs-t", "sgs-b", "sga", "rs")),
+    *(("knapsack", engine) for engine in ("sgs-e", "sgs-v", "ega", "sns")),
+    *(("multi", engine) for engine in ("sgs-b", "ga", "rs", "sns", "sns-exp-r-mr")),
+    ("mmdp", "sns-exp-r-mr"),
+]
+
+
 @needs_tool
-@pytest.mark.parametrize("engine", [*map(sy.SGS, "TEVB"), sy.SGA(), sy.EGA(), sy.RS()], ids=lambda e: e.name)
-@pytest.mark.parametrize(
-    "problem", [small_knapsack(70), sy.MMDP(66), small_release(70)], ids=["knapsack", "mmdp", "release"]
-)
+@pytest.mark.parametrize(("problem", "engine"), PAIRS)
 def test_same_trace(problem, engine):
-    on_both(problem, engine, FEW)
+    on_both(SMALL[problem], ENGINES[engine], FEW)
 
 
 @needs_tool
-@pytest.mark.parametrize("engine", [sy.SGS("B"), sy.SGA()], ids=lambda e: e.name)
+@pytest.mark.parametrize("random", [False, True])
+def test_same_trace_of_repaired_solutions(random):
+    on_both(small_multi_knapsack(40, 20), sy.SNS(True, random, True, repair=True, seeded=True), FEW)
+
+
+@needs_tool
+def test_whole_run_of_a_mesh_races_checked():
+    on_both(small_multi_knapsack(24, 3), sy.SNS(moving=True), sy.Iterations(60), PtxDevice(race=True))
+
+
+@needs_tool
+@pytest.mark.parametrize("engine", [sy.SGS("B"), sy.SGA(), sy.SNS(True)], ids=lambda e: e.name)
 def test_same_trace_of_own_objectives(engine):
     on_both(Balance(np.random.default_rng(3).random(40)), engine, FEW)  # float sums, to the last bit
 
@@ -105,7 +130,7 @@ def test_every_kernel_links_without_spills(capability):
             assert 0 < usage.registers <= 255
             assert occupancy(usage.registers, BLOCK, capability) > 0
             seen += 1
-    assert seen == 36
+    assert seen == 68
 
 
 def test_float_sums_are_not_contracted():

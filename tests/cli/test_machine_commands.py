@@ -90,6 +90,44 @@ def test_show(call):
     assert shown[0]["data"]["profits"]["shape"] == [100]
 
 
+def test_show_lists_the_problems_of_a_file(call):
+    Path("two.txt").write_text("2\n3 2 8.5\n5 4 3\n1 2 3\n4 5 6\n4 10\n2 1 0\n7 8\n1 1\n1\n")
+    code, out, err = call("instances", "show", "two.txt", "mmdp:60")
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert ["number", "items", "constraints", "best", "known"] in lines
+    assert ["1", "3", "2", "8.5"] in lines
+    assert ["2", "2", "1", "-"] in lines
+    assert "A problem is named by # and its number: systola solve two.txt#1" in out
+    assert "MMDP, 60 decisions" in out
+    listed, other = json.loads(call("instances", "show", "two.txt", "mmdp:60", "--json")[1])
+    assert (listed["name"], listed["problem"], other["problem"]) == ("two", "mkp", "mmdp")
+    assert listed["problems"] == [
+        {"instance": "two.txt#1", "number": 1, "name": None, "items": 3, "constraints": 2, "best_known": 8.5},
+        {"instance": "two.txt#2", "number": 2, "name": None, "items": 2, "constraints": 1, "best_known": None},
+    ]
+    (facts,) = json.loads(call("instances", "show", "two.txt#2", "--json")[1])
+    assert (facts["name"], facts["decisions"], facts["best_known"]) == ("two#2", 2, None)
+    assert facts["data"]["weights"]["shape"] == [1, 2]
+
+
+def test_show_lists_names_of_problems(call):
+    block = "problem {}.DAT\n+++\n1 2\n5 4\n3\n1 2\n9\n"
+    Path("named.txt").write_text("prose\n" + block.format("ONE") + "+++\n" + block.format("[bold]"))
+    _, out, _ = call("instances", "show", "named.txt")
+    assert ["1", "ONE", "2", "1", "9"] in [line.split() for line in out.splitlines()]
+    assert ["2", "[bold]", "2", "1", "9"] in [line.split() for line in out.splitlines()]
+    assert "by # and its number or name: systola solve named.txt#1 or named.txt#ONE" in out
+    assert json.loads(call("instances", "show", "named.txt#one", "--json")[1])[0]["name"] == "named#ONE"
+
+
+def test_a_file_of_several_problems_asks_for_one(call):
+    Path("two.txt").write_text("2 1 1 0 5 1 4 1 1 0 5 1 4")
+    code, out, err = call("solve", "two.txt")
+    assert (code, out) == (2, "")
+    assert "holds 2: write two.txt#1; `systola instances show two.txt` lists them" in err
+
+
 def test_convert_and_show(call):
     code, out, _ = call("instances", "convert", "knapsack:30-100", "items.txt")
     assert code == 0
@@ -109,7 +147,7 @@ def test_generate(call):
     _, out, _ = call("instances", "generate")
     assert "knapsack:ITEMS-SPREAD" in out
     usages = [entry["usage"] for entry in json.loads(call("instances", "generate", "--json")[1])]
-    assert [usage.partition(":")[0] for usage in usages] == ["knapsack", "mmdp", "nrp"]
+    assert [usage.partition(":")[0] for usage in usages] == ["knapsack", "mkp", "mmdp", "nrp"]
 
 
 @pytest.mark.parametrize(

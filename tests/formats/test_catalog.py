@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from systola import MMDP, InputError, Knapsack, NextRelease
-from systola.formats import Instance, catalog, describe, list_formats, list_generators, open_instance
+from systola.formats import Instance, catalog, describe, list_formats, list_generators, look_up, open_instance
 from systola.formats.knapsack import pisinger
+from systola.formats.library import Library, Part
 from systola.formats.next_release import generate
 from systola.problems.customer_release import CustomerRelease
 
@@ -22,6 +23,9 @@ REQUESTS = "2\n2\n5 3\n1\n7\n2\n1 3\n2 3\n2\n10 1 3\n20 2 1 2\n"
 TABLE = "2 3 9\n1 5 2\n4 1 2 3\n7 0 1 0\n\nr1·r2\nr1->r2\n"
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances"
 PLANNED = "A|5|B|\nB|7||A\n"
+NUMBERED = "2\n1 1 0\n5\n1\n4\n2 1 8.5\n7.5 1\n1 1\n1\n"
+NAMED = "prose\nproblem A.DAT\n++++\n1 2\n5 4\n3\n1 2\n9\n++++\nproblem B.DAT\n++++\n1 1\n5\n3\n1\n5\n"
+SINGLE = "2 2 5\n3 4\n1 2\n2 1\n2 2\n"
 
 
 @pytest.fixture
@@ -94,11 +98,11 @@ def test_options_of_files(folder: Path) -> None:
     [
         (
             "knapsak:10-10",
-            "`generator` must be one of knapsack, mmdp, nrp, but got 'knapsak'; did you mean 'knapsack'?",
+            "`generator` must be one of knapsack, mkp, mmdp, nrp, but got 'knapsak'; did you mean 'knapsack'?",
         ),
-        ("zz:" + "x" * 5000, "`generator` must be one of knapsack, mmdp, nrp, but got 'zz'"),
+        ("zz:" + "x" * 5000, "`generator` must be one of knapsack, mkp, mmdp, nrp, but got 'zz'"),
         ("z:" + "x" * 5000, "File name too long"),
-        ("zzz:10", "`generator` must be one of knapsack, mmdp, nrp, but got 'zzz'"),
+        ("zzz:10", "`generator` must be one of knapsack, mkp, mmdp, nrp, but got 'zzz'"),
         ("knapsack:10", "must look like knapsack:ITEMS-SPREAD[?kind=KIND], but got 'knapsack:10'"),
         ("knapsack:", "must look like knapsack:ITEMS-SPREAD"),
         ("knapsack:10-10@2", "takes no seed, but got '@2'"),
@@ -136,7 +140,7 @@ def test_refusals(folder: Path, spec: str, message: str) -> None:
 
 def test_a_named_problem_overrides(folder: Path) -> None:
     assert refusal("knap.txt", "knapsak").endswith(
-        "must be one of knapsack, mmdp, nrp, but got 'knapsak'; did you mean 'knapsack'?"
+        "must be one of knapsack, mkp, mmdp, nrp, but got 'knapsak'; did you mean 'knapsack'?"
     )
     assert "makes a mmdp, but the problem named is nrp" in refusal("mmdp:6", "nrp")
     assert "no file format holds the problem mmdp" in refusal("knap.txt", "mmdp")
@@ -160,20 +164,23 @@ def test_an_ambiguous_file_asks_for_the_problem(folder: Path, monkeypatch: pytes
 
 
 def test_a_format_may_hold_many_problems(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(path: Path, part: str | None) -> Instance:
-        return Instance(f"{path.stem}#{part}", MMDP(6), None, str(path))
+    def read(path: Path) -> Library:
+        return Library(path, "many", "mmdp", tuple(Part(lambda: MMDP(6), {"bits": 6}, 1, name=n) for n in ("", "A7")))
 
-    monkeypatch.setattr(catalog, "FORMATS", (catalog.Format("many", "mkp", read, many=True),))
-    assert open_instance("knap.txt#WEISH16").name == "knap#WEISH16"
-    assert open_instance("knap.txt#3", "mkp").name == "knap#3"
-    assert open_instance("knap.txt").name == "knap#None"
+    monkeypatch.setattr(catalog, "FORMATS", (catalog.Format("many", "mkp", read),))
+    assert open_instance("knap.txt#a7").name == "knap#A7"
+    assert open_instance("knap.txt#1", "mkp").name == "knap#1"
+    whole = look_up("knap.txt")
+    assert isinstance(whole, Library)
+    assert [facts["bits"] for facts in describe(whole)["problems"]] == [6, 6]
+    assert "one problem must be named, but knap.txt holds 2" in refusal("knap.txt")
 
 
 def test_generators_are_listed_by_usage() -> None:
     assert [g.usage.partition(":")[0] for g in list_generators()] == [g.problem for g in list_generators()]
 
 
-@pytest.mark.parametrize("spec", ["knap.txt", "nrp1.txt", "table.dat", "mmdp:12", "nrp:3-4", "knapsack:10-10"])
+@pytest.mark.parametrize("spec", ["knap.txt", "nrp1.txt", "table.dat", "mmdp:12", "mkp:4x3", "nrp:3-4"])
 def test_descriptions_are_plain(folder: Path, spec: str) -> None:
     instance = open_instance(spec)
     shown = describe(instance)
@@ -190,10 +197,11 @@ def test_a_description_sums_up_the_data(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")
-@pytest.mark.parametrize("other", ["gap", "mkp", "pfsp", "qap"])
+@pytest.mark.parametrize("other", ["gap", "kp", "mkp", "nrp", "pfsp", "qap"])
 def test_files_of_other_problems_are_not_mistaken(other: str) -> None:
     # A flowshop of 20 jobs and 20 machines has as many numbers as a table of 20 requirements and 20 stakeholders.
-    formats = [known for known in list_formats() if known.problem in ("knapsack", "nrp")]
+    own = "knapsack" if other == "kp" else other
+    formats = [known for known in list_formats() if known.problem != own]
     for path in sorted((PUBLIC / other).rglob("*")):
         if path.is_file():
             for known in formats:
@@ -201,14 +209,14 @@ def test_files_of_other_problems_are_not_mistaken(other: str) -> None:
                     known.read(path)
 
 
-MANGLED = st.sampled_from([KNAPSACK, REQUESTS, TABLE, PLANNED]).flatmap(
+MANGLED = st.sampled_from([KNAPSACK, REQUESTS, TABLE, PLANNED, NUMBERED, NAMED, SINGLE]).flatmap(
     lambda content: st.builds(
         lambda start, length, middle: content.encode()[:start] + middle + content.encode()[start + length :],
         st.integers(0, len(content)),
         st.integers(0, len(content)),
         st.one_of(
             st.binary(max_size=20),
-            st.text("0123456789- \n|·>r.eE", max_size=20).map(str.encode),
+            st.text("0123456789- \n|·>r.eE+", max_size=20).map(str.encode),
             st.integers().map(lambda i: str(i).encode()),
         ),
     )
@@ -216,7 +224,9 @@ MANGLED = st.sampled_from([KNAPSACK, REQUESTS, TABLE, PLANNED]).flatmap(
 
 
 @settings(max_examples=400)
-@given(MANGLED, st.sampled_from([None, "knapsack", "nrp"]), st.sampled_from(["", "#2", "?ratio=0.5", "?weight=0.5"]))
+@given(
+    MANGLED, st.sampled_from([None, "knapsack", "mkp", "nrp"]), st.sampled_from(["", "#2", "?ratio=0.5", "?weight=0.5"])
+)
 def test_mangled_files_give_an_instance_or_an_input_error(raw: bytes, problem: str | None, suffix: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "x_requirements.csv"
@@ -224,14 +234,14 @@ def test_mangled_files_give_an_instance_or_an_input_error(raw: bytes, problem: s
         (Path(name) / "x_stakeholders.csv").write_text("1\n2\n")
         (Path(name) / "x_value.csv").write_text("A|1|2\nB|3|4\n")
         with suppress(InputError):
-            describe(open_instance(f"{path}{suffix}", problem))
+            describe(look_up(f"{path}{suffix}", problem))
 
 
 @settings(max_examples=300)
 @given(
     st.one_of(
         st.text(max_size=30),
-        st.from_regex(r"(knapsack|mmdp|nrp):[0-9]{0,3}-?[0-9]{0,3}@?[0-9]*\??[a-z=.0-9]*", fullmatch=True),
+        st.from_regex(r"(knapsack|mkp|mmdp|nrp):[0-9]{0,3}[-x]?[0-9]{0,3}@?[0-9]*\??[a-z=.0-9]*", fullmatch=True),
     )
 )
 def test_arbitrary_arguments_give_an_instance_or_an_input_error(spec: str) -> None:

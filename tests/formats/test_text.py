@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,34 @@ def test_all_integers_of_64_bits_are_read(number: int) -> None:
 def test_no_larger_ones_are(number: int) -> None:
     with pytest.raises(InputError, match="64 bits"):
         whole_number(str(number), "v")
+
+
+def test_long_runs_of_numbers_are_read_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "_BATCH", 4)
+    content = "\n".join(map(str, range(11)))
+    tokens = Tokens(content, "a.txt")
+    assert tokens.integers(10, "v", 0).tolist() == list(range(10))
+    assert tokens.integer("v") == 10
+    for old, message in (("9", "`v <= 8` must hold, but got 9 (a.txt, line 10)"), ("6", "'x' (a.txt, line 7)")):
+        with pytest.raises(InputError) as caught:
+            Tokens(content.replace(old, old if old == "9" else "x"), "a.txt").integers(11, "v", high=8)
+        assert str(caught.value).endswith(message)
+
+
+@given(st.lists(st.decimals(0, 10**6, places=4), min_size=1, max_size=20), st.integers(0, 4))
+def test_decimals_are_made_whole_exactly(numbers: list[Decimal], most: int) -> None:
+    numbers = [round(number, most) for number in numbers]
+    values, places = Tokens(" ".join(f"{number:f}" for number in numbers), "a.txt").decimals(len(numbers), "v")
+    assert [Decimal(value) / 10**places for value in values.tolist()] == numbers
+    assert places == 0 or any(value % 10 for value in values.tolist())
+
+
+@given(st.text() | st.text("0123456789 -+.\n"))
+def test_arbitrary_text_gives_decimals_or_a_message(content: str) -> None:
+    with suppress(InputError):
+        values, places = Tokens(content, "a.txt").decimals(2, "v")
+        for value, word in zip(values.tolist(), content.split(), strict=False):
+            assert Decimal(value) == Decimal(word) * 10**places
 
 
 @given(st.text() | st.text("0123456789 -\n"))

@@ -25,6 +25,7 @@ _SHORT_STEP = 50e-6  # seconds; below this a second thread costs more than it gi
 
 
 def _start(
+    engine: Any,
     space: Any,
     problem: Any,
     population: Any,
@@ -37,7 +38,7 @@ def _start(
 ) -> None:
     """The first population, as far as it falls to the lanes low <= lane < high."""
     for k in prange(low, high):
-        start_lane(space, problem, population, lanes, seed, given, rows, np.int64(k))
+        start_lane(engine, space, problem, population, lanes, seed, given, rows, np.int64(k))
 
 
 def _sweep(
@@ -131,6 +132,7 @@ class CpuSession:
     def start(self, low: int, high: int) -> None:
         numba.set_num_threads(self.threads)
         self._start(
+            self._work.design.record,
             self._space,
             self._record,
             self._population,

@@ -91,7 +91,7 @@ class CudaSession:
         self._send()
 
     def start(self, low: int, high: int) -> None:
-        args = (self._space, self._problem, self._population, self._lanes, self._seed)
+        args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
         rows = np.int64(self._work.design.started)
         self._launch("start", high - low, (*args, np.int64(self._given), rows, np.int64(low), np.int64(high)))
 
@@ -129,10 +129,10 @@ class CudaSession:
     def arguments(self) -> dict[str, tuple[Any, ...]]:
         """The arguments of each kernel, for compiling without launching."""
         one = np.int64(1)
-        start = (self._space, self._problem, self._population, self._lanes, self._seed, one, one, one, one)
+        args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
         return {
-            "start": start,
-            "sweep": (self._engine, *start),
+            "start": (*args, one, one, one, one),
+            "sweep": (*args, one, one, one, one),
             "scout": (self._problem, self._lanes, self._scouts),
             "crown": (self._problem, self._lanes, self._scouts, self._best),
         }

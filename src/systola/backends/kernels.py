@@ -14,6 +14,7 @@ from systola.engines.population import comes_first, copy_best, elect
 
 
 def start(
+    engine: Any,
     space: Any,
     problem: Any,
     population: Any,
@@ -27,7 +28,7 @@ def start(
     """The first population, lanes low <= lane < high."""
     lane = low + thread_number()
     if lane < high:
-        start_lane(space, problem, population, lanes, seed, given, rows, lane)
+        start_lane(engine, space, problem, population, lanes, seed, given, rows, lane)
 
 
 def sweep(

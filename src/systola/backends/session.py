@@ -12,7 +12,7 @@ from systola.encodings import Array
 from systola.engines.engine import Design, refuse_if_too_large, too_large
 from systola.engines.population import NEVER, VECTOR, Best, Lanes, Population
 from systola.errors import InputError
-from systola.problem import Problem
+from systola.problem import Problem, Tallies
 
 _PAGE_ROWS, _STAGGER = 512, 40  # of 8 bytes: a page, and five cache lines
 
@@ -65,9 +65,15 @@ def memory_of(work: Work, lanes: int) -> int:
     marks, dtype, _ = work.problem.marks() if work.design.marked else Problem.marks(work.problem)
     space = work.problem.space
     x = work.problem.encoding.empty(space, 1)
-    row: int = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize
-    lane: int = 3 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes
+    tally = tallies_of(work).number * np.dtype(tallies_of(work).dtype).itemsize
+    row: int = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize + tally * work.design.tallied
+    lane: int = 3 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * tally
     return rows_in_memory(work.design) * row + lanes * lane + work.design.slots.nbytes
+
+
+def tallies_of(work: Work) -> Tallies:
+    """What is kept of each solution for flips: the problem's tallies, or the measures."""
+    return work.problem.tallies() or Tallies(work.measures, work.dtype)
 
 
 def rows_in_memory(design: Design) -> int:
@@ -84,6 +90,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
     problem, design = work.problem, work.design
     space, encoding = problem.space, problem.encoding
     marks, dtype, _ = problem.marks() if design.marked else Problem.marks(problem)
+    tallies = tallies_of(work)
     rows = rows_in_memory(design)
     one = encoding.empty(space, 1)
     refuse_if_too_large(memory_of(work, lanes))
@@ -92,6 +99,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             zeros((rows, *one.shape[1:]), one.dtype, design.order),
             zeros((rows, work.measures), work.dtype, design.order),
             zeros((rows, marks), dtype, design.order),
+            zeros((rows if design.tallied else 1, tallies.number if design.tallied else 0), tallies.dtype, "C"),
             design.slots.copy(),
         )
         workspace = Lanes(
@@ -101,6 +109,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             encoding.empty(space, lanes),
             encoding.empty(space, lanes),
             np.zeros((2 * lanes * chunk, work.measures), work.dtype, order="F"),
+            np.zeros((2 * lanes * chunk, tallies.number), tallies.dtype),
             np.zeros(2 * lanes * chunk, np.uint8),
             encoding.blank(space, lanes),
             np.zeros(lanes, np.int64),

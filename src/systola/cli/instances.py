@@ -20,14 +20,17 @@ def instances() -> None:
 @click.option("--problem", help="Name the problem instead of recognising it.")
 @click.option("--json", "as_json", is_flag=True)
 def show(specs: tuple[str, ...], problem: str | None, as_json: bool) -> None:
-    """Say what INSTANCE is: problem, size, data, best known value."""
-    from systola.formats.catalog import describe, open_instance
+    """Say what INSTANCE is: problem, size, data, best known value; or list the problems of a file with several."""
+    from systola.formats.catalog import describe, look_up
 
-    described = [describe(open_instance(spec, problem)) for spec in specs]
+    described = [describe(look_up(spec, problem)) for spec in specs]
     if as_json:
         click.echo(json.dumps(described))
         return
     for facts in described:
+        if "problems" in facts:
+            _list(facts)
+            continue
         for key, value in facts.items():
             click.echo(f"{key:<14} {_show(value)}")
         click.echo()
@@ -54,7 +57,7 @@ def convert(spec: str, path: str, problem: str | None) -> None:
 @click.option("--json", "as_json", is_flag=True)
 def generate(as_json: bool) -> None:
     """List what can be generated; the names are given to solve, compare, show and convert."""
-    from systola.formats.catalog import list_generators
+    from systola.formats.known import list_generators
 
     known = list_generators()
     if as_json:
@@ -62,6 +65,33 @@ def generate(as_json: bool) -> None:
         return
     for generator in known:
         click.echo(f"{generator.usage:<56} {generator.source}")
+
+
+def _list(library: dict[str, Any]) -> None:
+    """The problems of a file as a table, and how to name one."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from systola.cli.screen import show_number
+
+    rows = library["problems"]
+    named = [row["instance"] for row in rows if row["name"]]
+    columns = [key for key in rows[0] if key != "instance" and (key != "name" or named)]
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="bold")
+    for key in columns:
+        table.add_column(key.replace("_", " "), justify="left" if key == "name" else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(row[key] if key == "name" else show_number(row[key]) for key in columns))
+    click.echo(f"{library['source']}: {len(rows)} problems of the kind {library['problem']}")
+    click.echo()
+    Console(highlight=False, markup=False).print(table)
+    click.echo()
+    first = rows[0]["instance"].rpartition("#")[0] + "#1"
+    click.echo(
+        f"A problem is named by # and its number{' or name' if named else ''}: "
+        f"systola solve {' or '.join([first, *named[:1]])}"
+    )
+    click.echo()
 
 
 def _show(value: Any) -> str:

@@ -190,6 +190,9 @@ def _print(result: Result, best_known: Any) -> None:
     table.add_row("instance", result.instance)
     table.add_row("algorithm", f"{result.algorithm}, seed {result.seed}")
     table.add_row("objective", objective)
+    if result.bound is not None:
+        distance = "" if result.gap is None else f"; the objective is {result.gap:.3%} from it"
+        table.add_row("bound", f"{show_number(result.bound)}{distance}")
     table.add_row("found at", f"step {result.found_at:,} of {result.iterations:,} (stop: {result.stop})")
     table.add_row("speed", f"{result.evaluations:,} solutions in {result.seconds:.2f} s, {rate / 1e6:.3g} M/s")
     table.add_row("run on", f"{result.backend}, {result.threads} threads")

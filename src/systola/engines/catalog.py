@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from itertools import product
 from typing import Any
 
 from systola.engines.engine import Engine
-from systola.engines.panmictic import EGA, SGA
+from systola.engines.neighbourhood import SNS
+from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.presets import recommend
 from systola.engines.random_search import RS
 from systola.engines.systolic import SGS
@@ -23,6 +25,11 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "rs": (RS, {}),
     "sga": (SGA, {}),
     "ega": (EGA, {}),
+    "ga": (GA, {}),
+    **{
+        SNS(*options).name: (SNS, dict(zip(("exponential", "random", "moving"), options, strict=True)))
+        for options in product((False, True), repeat=3)
+    },
 }
 
 

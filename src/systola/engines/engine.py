@@ -1,7 +1,7 @@
 """An engine says which solutions meet in a cell, what the cell does, and where the result goes.
 
 Host side: a frozen dataclass of parameters that a user writes. `prepare` turns it into a `Design` for one problem:
-sizes, and the record by which kernels know the engine. Kernel side: the two verbs below.
+sizes, and the record by which kernels know the engine. Kernel side: the three verbs below.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ try:
 except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
-from systola.encodings import Array
+from systola.encodings import Array, sample
 from systola.errors import InputError
 from systola.problem import Problem
+from systola.rng import START
 from systola.verbs import body_of, verb
 
 
@@ -48,6 +49,19 @@ def advance(
     Steps count from 1. A cell writes only rows that no other cell touches, so cells may be taken in any order.
     """
     return body_of("advance", engine)(engine, space, problem, population, lanes, seed, step, shared, first, last, lane)
+
+
+@verb
+def begin(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any) -> Any:
+    """Write the first solution of this row into population.x[row]."""
+    return body_of("begin", engine)(engine, space, problem, population, lanes, seed, row, lane)
+
+
+def begin_uniformly(
+    self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any
+) -> None:
+    """The body of `begin` for most engines."""
+    sample(space, population.x, row, seed, START, 0, row)
 
 
 def check_number(name: str, value: Any, low: float, high: float, whole: bool = True) -> None:
@@ -88,6 +102,7 @@ class Design:
     per_step: int  # solutions made and measured in a step
     slots: Array  # see Population
     marked: bool  # whether the engine uses the problem's marks
+    tallied: bool  # and its tallies
     steps: int  # default budget
     shape: tuple[int, int] | None = None  # of the grid, for pictures
     order: Literal["C", "F"] = "C"  # memory order of the population on a CPU

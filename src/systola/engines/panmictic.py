@@ -1,4 +1,5 @@
-"""Generational genetic algorithms on one mixed population: SGA and EGA of Pedemonte, Luna, Alba 2014, section 4.2.
+"""Genetic algorithms on one mixed population: SGA and EGA of Pedemonte, Luna, Alba 2014, section 4.2, and the GA of
+Vidal, Luna, Alba 2013, section 5.2, which makes one child of two parents.
 
 Binary tournament, two-point crossover with probability 0.9, each bit flipped with probability 1/l. A cell makes two
 children from two parents. In the elitist version a child replaces the individual in whose place it comes only if it
@@ -9,17 +10,17 @@ Two generations lie in memory, the old one read, the new one written.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from systola.bits import bit, lowest_one, segment_mask, toggle
 from systola.encodings import Array, Bits
-from systola.engines.engine import Design, check_number
+from systola.engines.engine import Design, begin_uniformly, check_number
 from systola.engines.population import assess, note
 from systola.errors import InputError
 from systola.kernel import inlined
-from systola.problem import Problem, better, flip
+from systola.problem import Problem, better, flip, weigh
 from systola.rng import STEP, below, draw
 from systola.verbs import body_of, give_body, verb
 
@@ -31,6 +32,7 @@ class Panmictic(NamedTuple):
 
     size: int
     elitist: bool
+    single: bool  # one child of two parents, with more of the better one
     crossover: int  # probability, in units of 2**-32
     flips: Array  # [k] uint64: a number below flips[k] means at most k flipped bits, in units of 2**-32
 
@@ -45,18 +47,19 @@ def _appraise_by_flips(
     problem: Any, space: Any, population: Any, lanes: Any, lane: Any, parent: Any, child: Any
 ) -> None:
     x = population.x
-    measures = population.scores[child]
-    for k in range(measures.shape[0]):
-        measures[k] = population.scores[parent, k]
+    tally = population.tally[child]
+    for k in range(tally.shape[0]):
+        tally[k] = population.tally[parent, k]
     for w in range(x.shape[1]):
         lanes.child[lane, w] = x[parent, w]
     for w in range(x.shape[1]):
         differing = x[parent, w] ^ x[child, w]
         while differing != np.uint64(0):
             i = (w << 6) + lowest_one(differing)
-            flip(problem, lanes.child, lane, i, measures)
+            flip(problem, lanes.child, lane, i, tally)
             toggle(lanes.child, lane, i)
             differing &= differing - np.uint64(1)
+    weigh(problem, tally, population.scores[child])
 
 
 def _appraise_by_evaluation(
@@ -124,12 +127,21 @@ def _do_cell(
         a, b = b, a
     if r0 >= np.uint64(self.crossover):
         b = a
+    near = one  # the parent that most of a child is from
+    if self.single:
+        if better(problem, scores[two], scores[one]):
+            one, two = two, one
+        near = one
+        if 2 * (b - a) > space.n:
+            one, two = two, one
     c0, c1, _, _ = draw(seed, STEP, step, cell, _COUNTS)
-    for side in range(2):
+    children = 1 if self.single else 2
+    for side in range(children):
         parent = one if side == 0 else two
         other = two if side == 0 else one
-        child = new + 2 * cell + side
-        if child >= new + self.size:
+        place = children * cell + side
+        child = new + place
+        if place >= self.size:
             continue
         for w in range(x.shape[1]):
             mask = segment_mask(w, a, b)
@@ -146,14 +158,16 @@ def _do_cell(
             c0 if side == 0 else c1,
             (seed, step, cell, np.int64(side)),
         )
-        appraise(problem, space, population, lanes, lane, parent, child)
-        note(problem, lanes, lane, x, child, scores[child], step, 2 * cell + side)
-        incumbent = old + 2 * cell + side
+        appraise(problem, space, population, lanes, lane, near if self.single else parent, child)
+        note(problem, lanes, lane, x, child, scores[child], step, place)
+        incumbent = old + place
         if self.elitist and not better(problem, scores[child], scores[incumbent]):
             for w in range(x.shape[1]):
                 x[child, w] = x[incumbent, w]
             for k in range(scores.shape[1]):
                 scores[child, k] = scores[incumbent, k]
+            for k in range(population.tally.shape[1]):
+                population.tally[child, k] = population.tally[incumbent, k]
 
 
 def _advance(
@@ -173,6 +187,7 @@ def _advance(
         _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
 
 
+give_body("begin", Panmictic, begin_uniformly)
 give_body("phase", Panmictic, _phase)
 give_body("advance", Panmictic, _advance)
 
@@ -203,10 +218,11 @@ class SGA:
     crossover: float = 0.9
     mutation: float | None = None
     elitist = False
+    single = False
 
     @property
     def name(self) -> str:
-        return "ega" if self.elitist else "sga"
+        return type(self).__name__.lower()
 
     def prepare(self, problem: Problem) -> Design:
         space = problem.space
@@ -226,13 +242,16 @@ class SGA:
         body = _appraise_by_flips if problem.offers("flip") else _appraise_by_evaluation
         give_body("appraise", type(problem)._record, body)
         return Design(
-            record=Panmictic(size, self.elitist, round(self.crossover * 2**32), flip_thresholds(l, mutation)),
-            cells=(size + 1) // 2,
+            record=Panmictic(
+                size, self.elitist, self.single, round(self.crossover * 2**32), flip_thresholds(l, mutation)
+            ),
+            cells=size if self.single else (size + 1) // 2,
             rows=2 * size,
             started=size,
             per_step=size,
             slots=np.zeros(1, np.int32),
             marked=False,
+            tallied=problem.offers("flip"),
             steps=l * tau,
         )
 
@@ -242,3 +261,31 @@ class EGA(SGA):
     """Elitist version of SGA: a child replaces the individual in its place only if it is better."""
 
     elitist = True
+
+
+@dataclass(frozen=True)
+class GA(SGA):
+    """The genetic algorithm that SNS was compared with: one child of two parents, with the larger part of the better.
+
+    Parameters
+    ----------
+    size, crossover, mutation :
+        As of SGA, with the values of the paper's Table 1.
+    replacement : {"generation", "better"}
+        Whether a child always replaces the individual in its place (section 5.2), or only if better (Table 1).
+    """
+
+    size: int | None = 100
+    crossover: float = 1.0
+    mutation: float | None = 0.01
+    replacement: Literal["generation", "better"] = "generation"
+    single = True
+
+    @property
+    def elitist(self) -> bool:  # type: ignore[override]
+        return self.replacement == "better"
+
+    def prepare(self, problem: Problem) -> Design:
+        if self.replacement not in ("generation", "better"):
+            raise InputError(f"the replacement must be generation or better, but got {self.replacement!r}")
+        return super().prepare(problem)

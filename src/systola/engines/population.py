@@ -25,7 +25,8 @@ class Population(NamedTuple):
 
     x: Array  # [rows, words or decisions]
     scores: Array  # [rows, measures]
-    marks: Array  # [rows, marks], for problems that keep any
+    marks: Array  # [rows, marks], for engines and problems that keep any
+    tally: Array  # [rows, tallies], likewise
     slots: Array  # which row is where, for engines that exchange rows
 
 
@@ -38,6 +39,7 @@ class Lanes(NamedTuple):
     best: Array  # [lanes, words or decisions] the solution
     child: Array  # [lanes, words or decisions] a child under construction
     trial: Array  # [2 * lanes * chunk, measures] of children not yet accepted, of `chunk` cells at a time
+    tally: Array  # [2 * lanes * chunk, tallies] likewise
     kept: Array  # [2 * lanes * chunk] which children are
     decisions: Array  # [lanes, n] plain decisions, as `evaluate` gets them
     faults: Array  # [lanes] how often the objective raised or was not a number

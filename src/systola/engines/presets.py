@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from systola.encodings import Bits
 from systola.engines.engine import Engine
+from systola.engines.neighbourhood import SNS
 from systola.engines.systolic import SGS
 from systola.errors import InputError
 from systola.problem import Problem
@@ -11,6 +12,8 @@ from systola.problem import Problem
 
 def recommend(problem: Problem) -> Engine:
     """An engine that is a good first choice."""
+    if problem.offers("repair"):
+        return SNS(exponential=True, random=True, moving=True, repair=True, seeded=True)
     if isinstance(problem.space, Bits):
         return SGS("B")
     raise InputError(

@@ -7,17 +7,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number
+from systola.engines.engine import Design, begin_uniformly, check_number
 from systola.engines.population import assess, note
 from systola.kernel import inlined
-from systola.problem import Problem, construct
-from systola.verbs import give_body
+from systola.problem import Problem, construct, weigh
+from systola.verbs import body_of, give_body, verb
 
 
 class Sampler(NamedTuple):
     """Record of random search."""
 
     size: int
+
+
+@verb
+def venture(problem: Any, space: Any, lanes: Any, lane: Any, seed: Any, step: Any, cell: Any) -> Any:
+    """Make a random solution in lanes.child[lane], its measures in lanes.trial[lane]."""
+    return body_of("venture", problem)(problem, space, lanes, lane, seed, step, cell)
+
+
+def _venture_by_tally(problem: Any, space: Any, lanes: Any, lane: Any, seed: Any, step: Any, cell: Any) -> None:
+    construct(problem, space, lanes.child, lane, lanes.tally[lane], seed, step, cell)
+    weigh(problem, lanes.tally[lane], lanes.trial[lane])
+
+
+def _venture_by_evaluation(problem: Any, space: Any, lanes: Any, lane: Any, seed: Any, step: Any, cell: Any) -> None:
+    construct(problem, space, lanes.child, lane, lanes.tally[lane], seed, step, cell)
+    assess(space, problem, lanes.child, lane, lanes, lane, lanes.trial[lane])
 
 
 def _phase(self: Any, step: Any) -> Any:
@@ -37,8 +53,7 @@ def _do_cell(
     cell: Any,
     lane: Any,
 ) -> None:
-    construct(problem, space, lanes.child, lane, seed, step, cell)
-    assess(space, problem, lanes.child, lane, lanes, lane, lanes.trial[lane])
+    venture(problem, space, lanes, lane, seed, step, cell)
     note(problem, lanes, lane, lanes.child, lane, lanes.trial[lane], step, cell)
 
 
@@ -59,6 +74,7 @@ def _advance(
         _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
 
 
+give_body("begin", Sampler, begin_uniformly)
 give_body("phase", Sampler, _phase)
 give_body("advance", Sampler, _advance)
 
@@ -79,6 +95,8 @@ class RS:
         size = 2 * n * tau if self.size is None else self.size
         check_number("size", size, 1, 10**9)
         size = int(size)
+        tallied = problem.offers("flip") and hasattr(problem, "construct")
+        give_body("venture", type(problem)._record, _venture_by_tally if tallied else _venture_by_evaluation)
         return Design(
             record=Sampler(size),
             cells=size,
@@ -87,5 +105,6 @@ class RS:
             per_step=size,
             slots=np.zeros(1, np.int32),
             marked=False,
+            tallied=False,
             steps=n * tau,
         )

@@ -15,11 +15,11 @@ import numpy as np
 
 from systola.bits import lowest_one, segment_mask, toggle, words_for
 from systola.encodings import Array, Bits
-from systola.engines.engine import Design, check_number, refuse_if_too_large
+from systola.engines.engine import Design, begin_uniformly, check_number, refuse_if_too_large
 from systola.engines.population import VECTOR, assess, note
 from systola.errors import InputError
 from systola.kernel import inlined
-from systola.problem import Problem, better, cross, flip, remark
+from systola.problem import Problem, better, cross, flip, remark, weigh
 from systola.verbs import body_of, give_body, verb
 
 Flavour = Literal["T", "E", "V", "B"]
@@ -86,19 +86,20 @@ def _breed_by_flips(
         for side in range(2):
             parent = h + k if side == 0 else v + k
             other = v + k if side == 0 else h + k
-            measures = lanes.trial[(2 * lane + side) * chunk + k]
-            for q in range(measures.shape[0]):
-                measures[q] = population.scores[parent, q]
+            tally = lanes.tally[(2 * lane + side) * chunk + k]
+            for q in range(tally.shape[0]):
+                tally[q] = population.tally[parent, q]
             for w in range(x.shape[1]):
                 lanes.child[lane, w] = x[parent, w]
             for w in range(a >> 6, (b + 63) >> 6):
                 differing = (x[parent, w] ^ x[other, w]) & segment_mask(w, a, b)
                 while differing != np.uint64(0):
                     i = (w << 6) + lowest_one(differing)
-                    flip(problem, lanes.child, lane, i, measures)
+                    flip(problem, lanes.child, lane, i, tally)
                     toggle(lanes.child, lane, i)
                     differing &= differing - np.uint64(1)
-            flip(problem, lanes.child, lane, np.int64(plan[cell + k, 2]), measures)
+            flip(problem, lanes.child, lane, np.int64(plan[cell + k, 2]), tally)
+            weigh(problem, tally, lanes.trial[(2 * lane + side) * chunk + k])
 
 
 def _breed_by_evaluation(
@@ -252,9 +253,12 @@ def _settle(
             toggle(x, parent, m)
             for k in range(scores.shape[1]):
                 scores[parent, k] = trial[k]
+            for k in range(population.tally.shape[1]):
+                population.tally[parent, k] = lanes.tally[row + side * _chunk(lanes), k]
             note(problem, lanes, lane, x, parent, trial, step, 2 * cell + side)
 
 
+give_body("begin", Systolic, begin_uniformly)
 give_body("phase", Systolic, _phase)
 give_body("advance", Systolic, _advance)
 
@@ -350,6 +354,7 @@ class SGS:
             per_step=2 * cells,
             slots=np.arange(2 * cells if self.flavour == "E" else 1, dtype=np.int32),
             marked=problem.offers("cross"),
+            tallied=problem.offers("flip") and not problem.offers("cross"),
             steps=cells,
             shape=(width, length),
             order="F",

@@ -1,161 +1,22 @@
-"""What an INSTANCE argument means: a file, one problem of a file, or a generated instance.
-
-A new format or generator is one more entry of `FORMATS` or `GENERATORS`.
-"""
+"""What an INSTANCE argument means: a file, one problem of a file, or a generated instance."""
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from systola.errors import InputError
-from systola.formats import knapsack, next_release
 from systola.formats.instance import Instance
+from systola.formats.known import FORMATS, GENERATORS, Format, Generator, Option, one_of
+from systola.formats.library import Library
 from systola.formats.text import read_text, shown, whole_number
-from systola.problem import MAXIMISE, Problem
-from systola.problems.mmdp import MMDP
+from systola.problem import MAXIMISE
 from systola.rng import check_seed
-
-Option = Callable[[str, str], Any]  # the value of an option from its name and text; InputError if it is none
-
-
-def _weight(name: str, text: str) -> float:
-    weight = _decimal(name, text)
-    if not 0 <= weight <= 1:
-        raise InputError(f"`0 <= {name} <= 1` must hold, but got {shown(text)}")
-    return weight
-
-
-def _ratio(name: str, text: str) -> float:
-    ratio = _decimal(name, text)
-    if not 0 < ratio <= 1:
-        raise InputError(f"`0 < {name} <= 1` must hold, but got {shown(text)}")
-    return ratio
-
-
-def _decimal(name: str, text: str) -> float:
-    if not re.fullmatch(r"[0-9]*\.?[0-9]+", text):
-        raise InputError(f"`{name}` must be a number such as 0.5, but got {shown(text)}")
-    return float(text)
-
-
-def _kind(name: str, text: str) -> str:
-    return _choose(text, knapsack.KINDS, name)
-
-
-def _make_knapsack(items: int, spread: int, kind: str = "paper") -> tuple[Problem, int | None]:
-    best_known = knapsack.TABLE_1.get((items, spread)) if kind == "paper" else None
-    return knapsack.pisinger(items, spread, kind), best_known
-
-
-def _make_mmdp(bits: int) -> tuple[Problem, int]:
-    return MMDP(bits), bits // 6
-
-
-def _make_next_release(customers: int, requirements: int, seed: int, weight: float = 0.5) -> tuple[Problem, None]:
-    return next_release.generate(customers, requirements, seed, weight), None
-
-
-@dataclass(frozen=True)
-class Format:
-    """A file format.
-
-    Attributes
-    ----------
-    name
-        For messages.
-    problem
-        As the command line names it.
-    read
-        Makes an Instance of a path and options; InputError if the file has another format.
-    options
-        What may follow ``?``, by name.
-    many
-        Whether a file holds several problems; then `read` gets the keyword `part`, the text after ``#`` or None.
-    """
-
-    name: str
-    problem: str
-    read: Callable[..., Instance]
-    options: Mapping[str, Option] = field(default_factory=dict)
-    many: bool = False
-
-
-@dataclass(frozen=True)
-class Generator:
-    """A generator of instances.
-
-    Attributes
-    ----------
-    problem
-        As the command line names it; also the word before the colon.
-    usage
-        The whole argument, for help.
-    pattern
-        What follows the colon as a regular expression; its named groups are keywords of `make`, digits as numbers.
-    source
-        Whose generator it is.
-    make
-        Makes the problem, and says the best known objective or None.
-    options
-        What may follow ``?``, by name.
-    seeded
-        Whether ``@SEED`` may follow; then `make` gets the keyword `seed`.
-    """
-
-    problem: str
-    usage: str
-    pattern: str
-    source: str
-    make: Callable[..., tuple[Problem, int | float | None]]
-    options: Mapping[str, Option] = field(default_factory=dict)
-    seeded: bool = False
-
-
-FORMATS = (
-    Format("knapPI", "knapsack", knapsack.read),
-    Format("customers' requests", "nrp", next_release.read_requests, {"ratio": _ratio}),
-    Format("requirements by stakeholders", "nrp", next_release.read_table, {"weight": _weight}),
-    Format("release planning set", "nrp", next_release.read_planner_set, {"weight": _weight}),
-)
-
-GENERATORS = (
-    Generator(
-        "knapsack",
-        "knapsack:ITEMS-SPREAD[?kind=KIND]",
-        r"(?P<items>[0-9]+)-(?P<spread>[0-9]+)",
-        "Pisinger's generator; by default the instances of Pedemonte, Luna, Alba 2014",
-        _make_knapsack,
-        {"kind": _kind},
-    ),
-    Generator("mmdp", "mmdp:BITS", r"(?P<bits>[0-9]+)", "Goldberg, Deb, Horn 1992", _make_mmdp),
-    Generator(
-        "nrp",
-        "nrp:CUSTOMERS-REQUIREMENTS[@SEED][?weight=W]",
-        r"(?P<customers>[0-9]+)-(?P<requirements>[0-9]+)",
-        "drawn in the style of Durillo et al. 2011",
-        _make_next_release,
-        {"weight": _weight},
-        seeded=True,
-    ),
-)
-
-
-def list_generators() -> tuple[Generator, ...]:
-    """All generators, for help."""
-    return GENERATORS
-
-
-def list_formats() -> tuple[Format, ...]:
-    """All file formats, for help."""
-    return FORMATS
 
 
 def open_instance(spec: str, problem: str | None = None) -> Instance:
@@ -180,8 +41,14 @@ def open_instance(spec: str, problem: str | None = None) -> Instance:
     InputError
         If the argument means nothing, or the file breaks the rules of its format.
     """
+    found = look_up(spec, problem)
+    return found.choose(None) if isinstance(found, Library) else found
+
+
+def look_up(spec: str, problem: str | None = None) -> Instance | Library:
+    """As `open_instance`, but a file of several problems is given whole if the argument names none of them."""
     if problem is not None:
-        _choose(problem, _problems(), "problem")
+        one_of(problem, _problems(), "problem")
     if _is_file(spec):  # whatever signs its name has
         return _open_file(Path(spec), None, {}, problem)
     base, options = _split_options(spec)
@@ -197,8 +64,10 @@ def open_instance(spec: str, problem: str | None = None) -> Instance:
     return _open_file(_found(path), part, options, problem)
 
 
-def describe(instance: Instance) -> dict[str, Any]:
+def describe(instance: Instance | Library) -> dict[str, Any]:
     """What `systola instances show` shows: plain values only, fit for JSON."""
+    if isinstance(instance, Library):
+        return instance.describe()
     problem = instance.problem
     data: dict[str, Any] = {}
     for entry in dataclasses.fields(problem):  # type: ignore[arg-type]
@@ -229,16 +98,6 @@ def _problems() -> list[str]:
     return list(dict.fromkeys([*(g.problem for g in GENERATORS), *(f.problem for f in FORMATS)]))
 
 
-def _choose(word: str, valid: Iterable[str], what: str) -> str:
-    """The word, if it is valid; else an error that lists what is, and names the nearest."""
-    valid = list(valid)
-    if word in valid:
-        return word
-    near = difflib.get_close_matches(word, valid, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"`{what}` must be one of {', '.join(valid)}, but got {shown(word)}{hint}")
-
-
 def _is_file(path: str) -> bool:
     try:
         return Path(path).is_file()
@@ -250,7 +109,7 @@ def _found(path: str) -> Path:
     """A path to read; the error for one that is none speaks of generators if that is what was meant."""
     name, colon, _ = path.partition(":")
     if colon and len(name) > 1 and name.isidentifier() and not _is_file(path):  # a single letter is a drive
-        _choose(name, [g.problem for g in GENERATORS], "generator")
+        one_of(name, [g.problem for g in GENERATORS], "generator")
     if not path:
         raise InputError(
             f"an instance must be a file or one of {', '.join(g.usage for g in GENERATORS)}, but got an empty name"
@@ -275,7 +134,7 @@ def _convert(options: Mapping[str, str], known: Mapping[str, Option], where: str
     for name in options:
         if not known:
             raise InputError(f"{where} takes no options, but got {shown(name)}")
-        _choose(name, known, f"option of {where}")
+        one_of(name, known, f"option of {where}")
     return {name: known[name](name, text) for name, text in options.items()}
 
 
@@ -302,23 +161,23 @@ def _generate(generator: Generator, arguments: str, options: Mapping[str, str], 
     return Instance(name, made, best_known, generator.source, kind=generator.problem)
 
 
-def _open_file(path: Path, part: str | None, options: Mapping[str, str], problem: str | None) -> Instance:
+def _open_file(path: Path, part: str | None, options: Mapping[str, str], problem: str | None) -> Instance | Library:
     """Read a file by the one format that fits it."""
     read_text(path)  # what is wrong with every format is said once
     candidates = [f for f in FORMATS if problem in (None, f.problem)]
     if not candidates:
         raise InputError(f"no file format holds the problem {problem}, so {path.name} cannot be one; generate it")
-    fitting: list[tuple[Format, Instance]] = []
+    fitting: list[tuple[Format, Instance | Library]] = []
     failed: dict[str, InputError] = {}
     for form in candidates:
         known = {name: text for name, text in options.items() if name in form.options}
         keywords = _convert(known, form.options, path.name)
-        if form.many:
-            keywords["part"] = part
         try:
             fitting.append((form, form.read(path, **keywords)))
         except InputError as error:
             failed[form.name] = error
+    if len(fitting) > 1:
+        fitting = [(form, found) for form, found in fitting if form.lines] or fitting
     if len(fitting) > 1:
         raise InputError(
             f"a file must have one format, but {path.name} fits {' and '.join(f.name for f, _ in fitting)}; "
@@ -329,8 +188,10 @@ def _open_file(path: Path, part: str | None, options: Mapping[str, str], problem
             raise next(iter(failed.values()))
         reasons = "".join(f"\n  {name}: {error}" for name, error in failed.items())
         raise InputError(f"a file must have a known format, but {path.name} fits none; tried{reasons}")
-    ((form, instance),) = fitting
-    if part is not None and not form.many:
-        raise InputError(f"{path.name} holds a single problem, but got #{part}; leave it out")
+    ((form, found),) = fitting
     _convert(options, form.options, f"the format {form.name}")
-    return instance
+    if isinstance(found, Library):
+        return found if part is None and len(found.parts) > 1 else found.choose(part)
+    if part is not None:
+        raise InputError(f"{path.name} holds a single problem, but got #{part}; leave it out")
+    return found

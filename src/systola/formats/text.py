@@ -17,6 +17,9 @@ MOST_BYTES = 256 * 2**20  # a larger file is a mistake: the largest public insta
 _SHOWN = 40  # characters of a token in a message
 _WORD = re.compile(r"\S+")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
+_DECIMAL = re.compile(r"([+-]?)([0-9]*)\.?([0-9]*)")
+_DIGITS = 18  # of a number that surely fits into 64 bits
+_BATCH = 2**16  # words that are read at once
 
 
 def read_text(path: Path) -> str:
@@ -77,6 +80,19 @@ def whole_number(token: str, what: str, low: int | None = None, high: int | None
     return number
 
 
+def decimal_number(token: str, what: str) -> tuple[str, str]:
+    """A number >= 0 from its text: the digits before the point and those after it, less zeros at the end."""
+    match = _DECIMAL.fullmatch(token)
+    if match is None or not match[2] + match[3]:
+        raise InputError(f"`{what}` must be a number, but got {shown(token)}")
+    whole, rest = match[2].lstrip("0"), match[3].rstrip("0")
+    if match[1] == "-" and whole + rest:
+        raise InputError(f"`{what} >= 0` must hold, but got {shown(token)}")
+    if len(whole) + len(rest) > _DIGITS:
+        raise InputError(f"`{what}` must have at most {_DIGITS} digits, but got {shown(token)}")
+    return whole or "0", rest
+
+
 def shown(token: str) -> str:
     """A token as messages show it: quoted, not too long."""
     return repr(token if len(token) <= _SHOWN else token[:_SHOWN] + "...")
@@ -120,17 +136,43 @@ class Tokens:
         if count > self._room():
             raise self._ended(what)
         numbers = np.empty(count, np.int64)
-        read = 0
-        try:
-            for match in islice(_WORD.finditer(self._text, self._next), count):
-                self._last, self._next = match.span()
-                numbers[read] = whole_number(match[0], what, low, high)
-                read += 1
-        except InputError as error:
-            raise self.error(str(error)) from None
-        if read < count:
-            raise self._ended(what)
+        for begin in range(0, count, _BATCH):
+            batch = numbers[begin : begin + _BATCH]
+            words = self._plain(len(batch), low, high)
+            if words is not None:
+                batch[:] = words
+                continue
+            for i in range(len(batch)):
+                batch[i] = self.integer(what, low, high)
         return numbers
+
+    def decimals(self, count: int, what: str) -> tuple[NDArray[np.int64], int]:
+        """The next `count` words as numbers >= 0 made whole, and by how many places their points were moved for it."""
+        if count > self._room():
+            raise self._ended(what)
+        start = self._last, self._next
+        values = np.empty(count, np.int64)
+        for begin in range(0, count, _BATCH):
+            batch = values[begin : begin + _BATCH]
+            words = self._plain(len(batch), 0, None)
+            if words is None:
+                break
+            batch[:] = words
+        else:
+            return values, 0
+        self._last, self._next = start
+        numbers: list[tuple[str, str]] = []
+        for _ in range(count):
+            word = self.word(what)
+            try:
+                numbers.append(decimal_number(word, what))
+            except InputError as error:
+                raise self.error(str(error)) from None
+        places = max((len(rest) for _, rest in numbers), default=0)
+        try:
+            return np.array([int(whole + rest.ljust(places, "0")) for whole, rest in numbers], np.int64), places
+        except OverflowError:
+            raise self.error(f"each `{what}`, without its decimal point, must fit into 64 bits") from None
 
     def count(self, what: str, each: int = 1, low: int = 1) -> int:
         """The next word as a number of things, each of which takes at least `each` words of the rest."""
@@ -161,6 +203,19 @@ class Tokens:
     def error(self, message: str) -> InputError:
         """An error at the last word read."""
         return InputError(f"{message} ({self._name}, line {self._line(self._last)})")
+
+    def _plain(self, count: int, low: int | None, high: int | None) -> NDArray[np.int64] | None:
+        """The next `count` words at once if they are plain digits in bounds; else None, and nothing is read."""
+        spans = list(islice(_WORD.finditer(self._text, self._next), count))
+        words = [match[0] for match in spans]
+        digits = "".join(words)
+        if len(words) < count or not (digits.isascii() and digits.isdigit()) or max(map(len, words)) > _DIGITS:
+            return None
+        numbers = np.array([int(word) for word in words], np.int64)
+        if (low is not None and numbers.min() < low) or (high is not None and numbers.max() > high):
+            return None
+        self._last, self._next = spans[-1].span()
+        return numbers
 
     def _room(self) -> int:
         """How many words the rest can hold: each has a character and a space before it."""

@@ -3,6 +3,7 @@
 from systola.problems.customer_release import CustomerRelease
 from systola.problems.knapsack import Knapsack
 from systola.problems.mmdp import MMDP
+from systola.problems.multi_knapsack import MultiKnapsack
 from systola.problems.next_release import NextRelease
 
-__all__ = ["MMDP", "CustomerRelease", "Knapsack", "NextRelease"]
+__all__ = ["MMDP", "CustomerRelease", "Knapsack", "MultiKnapsack", "NextRelease"]

@@ -158,9 +158,9 @@ class CustomerRelease(Problem):
     def violation(self, measures):
         return max(measures[1] - self.budget, 0)
 
-    def flip(self, x, row, i, measures):
+    def flip(self, x, row, i, tally):
         sign = 1 - 2 * bit(x, row, i)
-        measures[0] += sign * self.profits[i]
+        tally[0] += sign * self.profits[i]
         for j in range(self.need_starts[i], self.need_starts[i + 1]):
             r = self.needs[j]
             paid = False  # by another customer, so that nothing changes
@@ -170,7 +170,7 @@ class CustomerRelease(Problem):
                     paid = True
                     break
             if not paid:
-                measures[1] += sign * self.costs[r]
+                tally[1] += sign * self.costs[r]
 
 
 def _requirement(index: int, costs: Sequence[int] | Array) -> int:

@@ -55,10 +55,10 @@ class Knapsack(Problem):
     def violation(self, measures):
         return max(measures[1] - self.capacity, 0)
 
-    def flip(self, x, row, i, measures):
+    def flip(self, x, row, i, tally):
         sign = 1 - 2 * bit(x, row, i)
-        measures[0] += sign * self.profits[i]
-        measures[1] += sign * self.weights[i]
+        tally[0] += sign * self.profits[i]
+        tally[1] += sign * self.weights[i]
 
     def marks(self) -> Marks:
         return Marks(words_for(len(self.profits)) + 1, np.int64, WORD)
@@ -72,9 +72,10 @@ class Knapsack(Problem):
     def cross(self, x, scores, marks, h, v, n, plan, cell, trial, row_h, row_v):
         cross_run(self.entries, x, marks, h, v, n, plan, cell, trial, row_h, row_v)
 
-    def construct(self, space, x, row, seed, step, cell):
+    def construct(self, space, x, row, tally, seed, step, cell):
         # Section 4.2: an item that no longer fits is left out, any other is taken with probability one half.
         room = self.capacity
+        profit = 0
         coins = np.uint64(0)
         for w in range(x.shape[1]):
             word = np.uint64(0)
@@ -84,5 +85,8 @@ class Knapsack(Problem):
                 coin = (coins >> np.uint64(i & 63)) & np.uint64(1)
                 if coin and self.weights[i] <= room:
                     room -= self.weights[i]
+                    profit += self.profits[i]
                     word |= np.uint64(1) << np.uint64(i & 63)
             x[row, w] = word
+        tally[0] = profit
+        tally[1] = self.capacity - room

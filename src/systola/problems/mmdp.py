@@ -156,11 +156,11 @@ class MMDP(Problem):
             total += self.values[ones]
         return total
 
-    def flip(self, x, row, i, measures):
+    def flip(self, x, row, i, tally):
         ones = np.int64(0)
         for k in range(i // 6 * 6, i // 6 * 6 + 6):
             ones += bit(x, row, k)
-        measures[0] += self.values[ones + 1 - 2 * bit(x, row, i)] - self.values[ones]
+        tally[0] += self.values[ones + 1 - 2 * bit(x, row, i)] - self.values[ones]
 
     def marks(self) -> Marks:
         return Marks(self.n // _WINDOW + 1, np.int32, _WINDOW)

@@ -89,10 +89,10 @@ class NextRelease(Problem):
         # Lexicographic, so that no dominated solution is reported, whatever the order of comparisons.
         return new[0] < old[0] or (new[0] == old[0] and new[1] > old[1])
 
-    def flip(self, x, row, i, measures):
+    def flip(self, x, row, i, tally):
         sign = 1 - 2 * bit(x, row, i)
-        measures[0] += sign * self.costs[i]
-        measures[1] += sign * self.values[i]
+        tally[0] += sign * self.costs[i]
+        tally[1] += sign * self.values[i]
 
     def marks(self) -> Marks:
         return Marks(words_for(len(self.costs)) + 1, np.int64, WORD)

@@ -1,0 +1,316 @@
+"""Systolic Neighborhood Search: Vidal, Luna, Alba, Soft Computing 2013.
+
+A mesh of cells, as many columns as decisions. In each step a cell flips some decisions of its solution and keeps the
+change if it is better; then all solutions move one column on. A cell's row says how many decisions it flips, its
+column where they begin. Options change the rows (exponential), the choice of decisions (random) and the flow (moving).
+Solutions never move in memory: where one is follows from the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from systola.bits import bit, segment_mask, toggle, words_for
+from systola.encodings import Array, Bits
+from systola.engines.engine import Design, refuse_if_too_large
+from systola.engines.population import assess, note
+from systola.errors import InputError
+from systola.kernel import inlined
+from systola.problem import Problem, better, construct, count, flip, flip_run, repair, weigh
+from systola.rng import START, STEP, below, draw
+from systola.verbs import Body, body_of, give_body, verb
+
+
+class Mesh(NamedTuple):
+    """Record of a mesh."""
+
+    length: int  # cells in a row
+    width: int  # rows
+    random: bool
+    moving: bool
+    counts: Array  # [width] int64: how many decisions the cells of a row flip
+
+
+class MendedMesh(NamedTuple):
+    """Record of a mesh whose solutions are repaired."""
+
+    length: int
+    width: int
+    random: bool
+    moving: bool
+    counts: Array
+    ranking: Array  # [n] int32: decisions, best first
+    chances: Array  # [n] uint64: a number below chances[i] takes decision i at the start, in units of 2**-32
+    mending: bool  # not only at the start
+
+
+@verb
+def change(problem: Any, lanes: Any, lane: Any, i: Any) -> Any:
+    """Flip decision i of lanes.child[lane], and keep its tally if the problem has one."""
+    return body_of("change", problem)(problem, lanes, lane, i)
+
+
+@verb
+def change_run(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> Any:
+    """`change` for the decisions first <= i < last."""
+    return body_of("change_run", problem)(problem, lanes, lane, first, last)
+
+
+@verb
+def conclude(problem: Any, space: Any, lanes: Any, lane: Any) -> Any:
+    """Measures of lanes.child[lane] into lanes.trial[lane]."""
+    return body_of("conclude", problem)(problem, space, lanes, lane)
+
+
+@verb
+def mend(engine: Any, problem: Any, lanes: Any, lane: Any) -> Any:
+    """Repair lanes.child[lane], if this mesh does."""
+    return body_of("mend", engine)(engine, problem, lanes, lane)
+
+
+def _change_by_flip(problem: Any, lanes: Any, lane: Any, i: Any) -> None:
+    flip(problem, lanes.child, lane, i, lanes.tally[lane])
+    toggle(lanes.child, lane, i)
+
+
+def _conclude_by_tally(problem: Any, space: Any, lanes: Any, lane: Any) -> None:
+    weigh(problem, lanes.tally[lane], lanes.trial[lane])
+
+
+def _change_run_by_flips(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> None:
+    flip_run(problem, lanes.child, lane, first, last, lanes.tally[lane])
+
+
+def _change_run_plainly(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> None:
+    for w in range(first >> 6, (last + 63) >> 6):
+        lanes.child[lane, w] ^= segment_mask(w, first, last)
+
+
+def _change_plainly(problem: Any, lanes: Any, lane: Any, i: Any) -> None:
+    toggle(lanes.child, lane, i)
+
+
+def _conclude_by_evaluation(problem: Any, space: Any, lanes: Any, lane: Any) -> None:
+    assess(space, problem, lanes.child, lane, lanes, lane, lanes.trial[lane])
+
+
+_BY_TALLY: dict[str, Body] = {
+    "change": _change_by_flip,
+    "change_run": _change_run_by_flips,
+    "conclude": _conclude_by_tally,
+}
+_BY_EVALUATION: dict[str, Body] = {
+    "change": _change_plainly,
+    "change_run": _change_run_plainly,
+    "conclude": _conclude_by_evaluation,
+}
+
+
+def _mend_nothing(self: Any, problem: Any, lanes: Any, lane: Any) -> None:
+    pass
+
+
+def _mend_child(self: Any, problem: Any, lanes: Any, lane: Any) -> None:
+    if self.mending:
+        repair(problem, lanes.child, lane, lanes.tally[lane], self.ranking)
+
+
+def _begin(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any) -> None:
+    construct(problem, space, population.x, row, lanes.tally[lane], seed, 0, row)
+
+
+def _begin_mended(
+    self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any
+) -> None:
+    x = population.x
+    for w in range(x.shape[1]):
+        x[row, w] = np.uint64(0)
+    i = np.int64(0)
+    while i < space.n:
+        r0, r1, r2, r3 = draw(seed, START, 0, row, i >> 2)
+        for number in (r0, r1, r2, r3):
+            if i < space.n and number < self.chances[i]:
+                toggle(x, row, i)
+            i += 1
+    assess(space, problem, x, row, lanes, lane, lanes.trial[lane])
+    count(problem, x, row, lanes.trial[lane], lanes.tally[lane])
+    repair(problem, x, row, lanes.tally[lane], self.ranking)
+
+
+def _phase(self: Any, step: Any) -> Any:
+    moved = step - 1
+    return moved % self.length, moved // self.length % self.width if self.moving else np.int64(0), 0
+
+
+@inlined
+def _flip_at_random(
+    problem: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, seed: Any, step: Any, cell: Any
+) -> None:
+    """Flip `wanted` different decisions, all sets alike (Floyd's way): those flipped differ from the parent's."""
+    done = np.int64(0)
+    while done < wanted:
+        r0, r1, r2, r3 = draw(seed, STEP, step, cell, done >> 2)
+        for number in (r0, r1, r2, r3):
+            if done < wanted:
+                last = n - wanted + done
+                i = below(number, last + 1)
+                if bit(lanes.child, lane, i) != bit(x, row, i):
+                    i = last
+                change(problem, lanes, lane, i)
+            done += 1
+
+
+@inlined
+def _do_cell(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    cell: Any,
+    lane: Any,
+) -> None:
+    along, down, _ = shared
+    x = population.x
+    i = cell // self.length
+    j = cell - i * self.length
+    from_i = i - down if i >= down else i - down + self.width
+    from_j = j - along if j >= along else j - along + self.length
+    row = from_i * self.length + from_j
+    for w in range(x.shape[1]):
+        lanes.child[lane, w] = x[row, w]
+    for k in range(population.tally.shape[1]):
+        lanes.tally[lane, k] = population.tally[row, k]
+    if self.random:
+        _flip_at_random(problem, x, row, lanes, lane, space.n, self.counts[i], seed, step, cell)
+    else:
+        last = j + self.counts[i]
+        change_run(problem, lanes, lane, j, min(last, space.n))
+        if last > space.n:
+            change_run(problem, lanes, lane, np.int64(0), last - space.n)
+    mend(self, problem, lanes, lane)
+    conclude(problem, space, lanes, lane)
+    if better(problem, lanes.trial[lane], population.scores[row]):
+        for w in range(x.shape[1]):
+            x[row, w] = lanes.child[lane, w]
+        for k in range(population.tally.shape[1]):
+            population.tally[row, k] = lanes.tally[lane, k]
+        for k in range(population.scores.shape[1]):
+            population.scores[row, k] = lanes.trial[lane, k]
+        note(problem, lanes, lane, x, row, lanes.trial[lane], step, cell)
+
+
+def _advance(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    first: Any,
+    last: Any,
+    lane: Any,
+) -> None:
+    for cell in range(first, last):
+        _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
+
+
+for _record in (Mesh, MendedMesh):
+    give_body("phase", _record, _phase)
+    give_body("advance", _record, _advance)
+give_body("begin", Mesh, _begin)
+give_body("begin", MendedMesh, _begin_mended)
+give_body("mend", Mesh, _mend_nothing)
+give_body("mend", MendedMesh, _mend_child)
+
+
+def evaluations_for(n: int) -> int:
+    """Section 5.4: how many solutions a run on n decisions may make."""
+    return min(max(5000 * n, 400_000), 3_000_000)
+
+
+@dataclass(frozen=True)
+class SNS:
+    """Systolic Neighborhood Search.
+
+    Parameters
+    ----------
+    exponential : bool
+        ceil(lg n) rows that flip 1, 2, 4, ... decisions, instead of n rows that flip 1, 2, 3, ...
+    random : bool
+        Flip decisions chosen at random instead of those from the column on.
+    moving : bool
+        Move all solutions one row down after each tour through the columns.
+    repair : bool
+        Not in the paper: make each changed solution feasible by the problem's `repair`, instead of penalising it.
+    seeded : bool
+        Not in the paper: start from repaired solutions that are likely to be good (the problem's `chances`).
+    """
+
+    exponential: bool = False
+    random: bool = False
+    moving: bool = False
+    repair: bool = False
+    seeded: bool = False
+
+    @property
+    def name(self) -> str:
+        return "sns" + "-exp" * self.exponential + "-r" * self.random + "-mr" * self.moving
+
+    def prepare(self, problem: Problem) -> Design:
+        space = problem.space
+        if not isinstance(space, Bits):
+            raise InputError(
+                f"SNS works on binary problems, but {type(problem).__name__} is encoded as {type(space).__name__}"
+            )
+        for option in ("exponential", "random", "moving", "repair", "seeded"):
+            if not isinstance(getattr(self, option), bool):
+                raise InputError(f"`{option}` must be true or false, but got {getattr(self, option)!r}")
+        n = space.n
+        width = max(1, (n - 1).bit_length()) if self.exponential else n
+        cells = n * width
+        tally = problem.tallies()
+        refuse_if_too_large(cells * (8 * words_for(n) + (tally.number * 4 if tally else 16) + 16))
+        counts = 2 ** np.arange(width) if self.exponential else np.arange(1, width + 1)
+        tallied = problem.offers("flip")
+        for name, body in (_BY_TALLY if tallied else _BY_EVALUATION).items():
+            give_body(name, type(problem)._record, body)
+        return Design(
+            record=self._record(problem, n, width, counts.astype(np.int64)),
+            cells=cells,
+            rows=cells,
+            started=cells,
+            per_step=cells,
+            slots=np.zeros(1, np.int32),
+            marked=False,
+            tallied=tallied,
+            steps=max(1, (evaluations_for(n) - cells) // cells),
+            shape=(width, n),
+        )
+
+    def _record(self, problem: Problem, length: int, width: int, counts: Array) -> Mesh | MendedMesh:
+        if not (self.repair or self.seeded):
+            return Mesh(length, width, self.random, self.moving, counts)
+        if not problem.offers("repair"):
+            raise InputError(
+                f"{type(problem).__name__} has no method `repair`, which `repair` and `seeded` need; leave them out"
+            )
+        chances = problem.chances() if self.seeded else np.full(length, 0.5)
+        limits = np.round(chances * 2.0**32).astype(np.uint64)
+        return MendedMesh(length, width, self.random, self.moving, counts, problem.ranking(), limits, self.repair)
+
+    @staticmethod
+    def rows_of_cells(design: Design, slots: Array, step: int) -> tuple[Array]:
+        """Which row the solution of each cell has after `step` steps; [width, length]."""
+        width, length = design.shape or (0, 0)
+        i, j = np.meshgrid(np.arange(width), np.arange(length), indexing="ij")
+        down = step // length if design.record.moving else 0
+        return ((i - down) % width * length + (j - step) % length,)

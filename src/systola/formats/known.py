@@ -1,0 +1,181 @@
+"""The file formats and generators of instances.
+
+A new one is one more entry of `FORMATS` or `GENERATORS`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from systola.errors import InputError
+from systola.formats import knapsack, multi_knapsack, next_release
+from systola.formats.instance import Instance
+from systola.formats.library import Library
+from systola.formats.text import shown
+from systola.problem import Problem
+from systola.problems.mmdp import MMDP
+
+Option = Callable[[str, str], Any]  # the value of an option from its name and text; InputError if it is none
+
+
+def one_of(word: str, valid: Iterable[str], what: str) -> str:
+    """The word, if it is valid; else an error that lists what is, and names the nearest."""
+    valid = list(valid)
+    if word in valid:
+        return word
+    near = difflib.get_close_matches(word, valid, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise InputError(f"`{what}` must be one of {', '.join(valid)}, but got {shown(word)}{hint}")
+
+
+def _weight(name: str, text: str) -> float:
+    weight = _decimal(name, text)
+    if not 0 <= weight <= 1:
+        raise InputError(f"`0 <= {name} <= 1` must hold, but got {shown(text)}")
+    return weight
+
+
+def _ratio(name: str, text: str) -> float:
+    ratio = _decimal(name, text)
+    if not 0 < ratio <= 1:
+        raise InputError(f"`0 < {name} <= 1` must hold, but got {shown(text)}")
+    return ratio
+
+
+def _decimal(name: str, text: str) -> float:
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+", text):
+        raise InputError(f"`{name}` must be a number such as 0.5, but got {shown(text)}")
+    return float(text)
+
+
+def _kind(name: str, text: str) -> str:
+    return one_of(text, knapsack.KINDS, name)
+
+
+def _make_knapsack(items: int, spread: int, kind: str = "paper") -> tuple[Problem, int | None]:
+    best_known = knapsack.TABLE_1.get((items, spread)) if kind == "paper" else None
+    return knapsack.pisinger(items, spread, kind), best_known
+
+
+def _make_multi_knapsack(items: int, constraints: int, seed: int, tightness: float = 0.25) -> tuple[Problem, None]:
+    return multi_knapsack.generate(items, constraints, seed, tightness), None
+
+
+def _make_mmdp(bits: int) -> tuple[Problem, int]:
+    return MMDP(bits), bits // 6
+
+
+def _make_next_release(customers: int, requirements: int, seed: int, weight: float = 0.5) -> tuple[Problem, None]:
+    return next_release.generate(customers, requirements, seed, weight), None
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Attributes
+    ----------
+    name
+        For messages.
+    problem
+        As the command line names it.
+    read
+        Makes an Instance of a path and options, or a Library if the format has room for several problems; InputError
+        if the file has another format.
+    options
+        What may follow ``?``, by name.
+    lines
+        Whether it matters where lines end. If a file fits such a format and also one that sees words only, it is meant.
+    """
+
+    name: str
+    problem: str
+    read: Callable[..., Instance | Library]
+    options: Mapping[str, Option] = field(default_factory=dict)
+    lines: bool = False
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A generator of instances.
+
+    Attributes
+    ----------
+    problem
+        As the command line names it; also the word before the colon.
+    usage
+        The whole argument, for help.
+    pattern
+        What follows the colon as a regular expression; its named groups are keywords of `make`, digits as numbers.
+    source
+        Whose generator it is.
+    make
+        Makes the problem, and says the best known objective or None.
+    options
+        What may follow ``?``, by name.
+    seeded
+        Whether ``@SEED`` may follow; then `make` gets the keyword `seed`.
+    """
+
+    problem: str
+    usage: str
+    pattern: str
+    source: str
+    make: Callable[..., tuple[Problem, int | float | None]]
+    options: Mapping[str, Option] = field(default_factory=dict)
+    seeded: bool = False
+
+
+FORMATS = (
+    Format("knapPI", "knapsack", knapsack.read),
+    Format("mknap1 and mknapcb", "mkp", multi_knapsack.read_numbered),
+    Format("mknap2", "mkp", multi_knapsack.read_named),
+    Format("gk", "mkp", multi_knapsack.read_single),
+    Format("customers' requests", "nrp", next_release.read_requests, {"ratio": _ratio}),
+    Format("requirements by stakeholders", "nrp", next_release.read_table, {"weight": _weight}, lines=True),
+    Format("release planning set", "nrp", next_release.read_planner_set, {"weight": _weight}, lines=True),
+)
+
+GENERATORS = (
+    Generator(
+        "knapsack",
+        "knapsack:ITEMS-SPREAD[?kind=KIND]",
+        r"(?P<items>[0-9]+)-(?P<spread>[0-9]+)",
+        "Pisinger's generator; by default the instances of Pedemonte, Luna, Alba 2014",
+        _make_knapsack,
+        {"kind": _kind},
+    ),
+    Generator(
+        "mkp",
+        "mkp:ITEMSxCONSTRAINTS[@SEED][?tightness=T]",
+        r"(?P<items>[0-9]+)x(?P<constraints>[0-9]+)",
+        "drawn by the rules of Chu, Beasley 1998",
+        _make_multi_knapsack,
+        {"tightness": _ratio},
+        seeded=True,
+    ),
+    Generator("mmdp", "mmdp:BITS", r"(?P<bits>[0-9]+)", "Goldberg, Deb, Horn 1992", _make_mmdp),
+    Generator(
+        "nrp",
+        "nrp:CUSTOMERS-REQUIREMENTS[@SEED][?weight=W]",
+        r"(?P<customers>[0-9]+)-(?P<requirements>[0-9]+)",
+        "drawn in the style of Durillo et al. 2011",
+        _make_next_release,
+        {"weight": _weight},
+        seeded=True,
+    ),
+)
+
+
+def list_generators() -> tuple[Generator, ...]:
+    """All generators, for help."""
+    return GENERATORS
+
+
+def list_formats() -> tuple[Format, ...]:
+    """All file formats, for help."""
+    return FORMATS

@@ -1,0 +1,166 @@
+"""Systolic Neighborhood Search against its naive twin; repair and seeded starts; the paper's budget."""
+
+from itertools import islice, product
+
+import numpy as np
+import pytest
+
+import systola as sy
+from conftest import Balance, OneMax, small_knapsack, small_multi_knapsack
+from engines.naive_sns import run
+from systola.backends.cpu import CpuSession
+from systola.backends.session import Work
+from systola.engines.neighbourhood import evaluations_for
+from systola.problem import evaluate, fitness
+from systola.rng import STEP, below, draw
+
+SEED = 4
+PROBLEMS = {
+    "tallies": small_multi_knapsack(21, 4),
+    "tallies, two words": small_multi_knapsack(70, 17),
+    "loose": small_multi_knapsack(66, 2, tightness=0.9),
+    "measures as tallies": small_knapsack(21),
+    "interacting flips": sy.MMDP(24),
+    "plain": OneMax(20),
+    "plain, float": Balance(np.random.default_rng(1).random(20)),
+}
+
+
+def open_run(problem, engine):
+    design = engine.prepare(problem)
+    probe = evaluate(problem.record, np.zeros(problem.space.n, np.uint8))
+    measures = len(probe) if isinstance(probe, tuple) else 1
+    dtype = np.float64 if isinstance(problem, Balance) else np.int64
+    session = CpuSession(Work(problem, design, measures, dtype, SEED), 1)
+    session.start(0, session.lanes)
+    return design, session
+
+
+def mesh_of(problem, design, session, step):
+    population = session.population()
+    (rows,) = sy.SNS.rows_of_cells(design, population.slots, step)
+    return problem.encoding.load(problem.space, population.x)[rows]
+
+
+def fitness_of(problem):
+    def value(x):
+        measures = evaluate(problem.record, np.array(x, np.uint8))
+        return fitness(problem.record, np.array(measures if isinstance(measures, tuple) else (measures,)))
+
+    return value
+
+
+def random_decisions(n):
+    """The documented draws, by a list of what is taken already."""
+
+    def decide(step, cell, count):
+        i, j = cell
+        numbers = [r for k in range((count + 3) // 4) for r in draw(SEED, STEP, step + 1, i * n + j, k)]
+        taken = []
+        for k in range(count):
+            last = n - count + k
+            chosen = below(numbers[k], last + 1)
+            taken.append(last if chosen in taken else chosen)
+        return taken
+
+    return decide
+
+
+@pytest.mark.parametrize("options", list(product((False, True), repeat=3)), ids=lambda o: sy.SNS(*o).name)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_equals_naive_twin(name, options):
+    problem, engine = PROBLEMS[name], sy.SNS(*options)
+    n = problem.space.n
+    if n > 30 and not engine.exponential:
+        pytest.skip("the twin is too slow for a large square mesh")
+    steps = n + 3 if n < 30 else 9  # past a full tour, so that rows move
+    design, session = open_run(problem, engine)
+    first = mesh_of(problem, design, session, 0).reshape(-1, n)
+    twin = run(
+        fitness_of(problem),
+        first.tolist(),
+        n,
+        engine.exponential,
+        engine.moving,
+        random_decisions(n) if engine.random else None,
+    )
+    expected = np.array(next(islice(twin, steps - 1, None)))
+    session.sweep(1, steps, 0, session.lanes)
+    assert np.array_equal(mesh_of(problem, design, session, steps), expected)
+
+
+def test_tallies_stay_those_of_the_solutions():
+    problem = PROBLEMS["tallies, two words"]
+    design, session = open_run(problem, sy.SNS(True, True, True, repair=True, seeded=True))
+    session.sweep(1, 30, 0, session.lanes)
+    population = session.population()
+    x = problem.encoding.load(problem.space, population.x)
+    for row in range(0, design.rows, 5):
+        profit, excess = problem.profits @ x[row], max(0, (problem.weights @ x[row] - problem.capacities).max())
+        assert population.scores[row].tolist() == [profit, excess]
+        assert -population.tally[row, 0] == profit
+        assert (population.tally[row, 1:18] == problem.weights @ x[row] - problem.capacities).all()
+
+
+def test_repair_keeps_all_feasible_and_seeds_start_well():
+    problem = small_multi_knapsack(70, 5, tightness=0.25)
+    design, session = open_run(problem, sy.SNS(True, repair=True))
+    _, seeded = open_run(problem, sy.SNS(True, seeded=True))
+    plain = session.population().scores[: design.rows]
+    good = seeded.population().scores[: design.rows]
+    session.sweep(1, 5, 0, session.lanes)
+    assert (session.population().scores[: design.rows, 1] == 0).all()
+    assert (good[:, 1] == 0).all()
+    assert good[:, 0].mean() > plain[:, 0].mean()
+
+
+def test_repair_needs_a_problem_that_can():
+    with pytest.raises(sy.InputError, match="repair"):
+        sy.solve(small_knapsack(), sy.SNS(repair=True))
+
+
+@pytest.mark.parametrize("option", ["exponential", "random", "moving", "repair", "seeded"])
+def test_options_are_true_or_false(option):
+    with pytest.raises(sy.InputError, match=option):
+        sy.solve(small_knapsack(), sy.SNS(**{option: "yes"}))
+
+
+def test_a_mesh_too_large_for_the_machine():
+    class Wide(sy.Problem):
+        encoding = sy.Binary("n")
+        n: int
+
+        def evaluate(self, x):
+            return x[0]
+
+    with pytest.raises(sy.InputError, match="GiB"):
+        sy.solve(Wide(10**6), sy.SNS())
+
+
+@pytest.mark.parametrize(
+    ("n", "most"), [(6, 400_000), (80, 400_000), (81, 405_000), (600, 3_000_000), (601, 3_000_000), (2500, 3_000_000)]
+)
+def test_budget_of_the_paper(n, most):
+    assert evaluations_for(n) == most
+
+
+def test_ga_makes_children_mostly_of_the_better_parent():
+    """Without mutation, and from two kinds of solutions, a child has at least half of the better kind."""
+    n = 64
+    start = [np.zeros(n, int)] * 5 + [np.ones(n, int)] * 5
+    design = sy.GA(size=10, mutation=0.0).prepare(OneMax(n))
+    session = CpuSession(Work(OneMax(n), design, 1, np.int64, 1), 1)
+    session.give(OneMax(n).encoding.store(OneMax(n).space, np.array(start)))
+    session.start(0, session.lanes)
+    session.sweep(1, 1, 0, session.lanes)
+    ones = session.population().scores[10:20, 0]
+    assert ((ones == 0) | (ones >= n // 2)).all()
+    assert ((ones > 0) & (ones < n)).any()
+
+
+def test_ga_replacement():
+    problem = small_multi_knapsack()
+    kept = sy.solve(problem, sy.GA(size=20, replacement="better"), stop=sy.Iterations(40), seed=2)
+    assert kept.feasible
+    with pytest.raises(sy.InputError, match="replacement"):
+        sy.solve(problem, sy.GA(replacement="never"))
