@@ -44,6 +44,7 @@ class MendedMesh(NamedTuple):
     counts: Array
     ranking: Array  # [n] int32: decisions, best first
     chances: Array  # [n] uint64: a number below chances[i] takes decision i at the start, in units of 2**-32
+    undecided: Array  # [n] int32: decisions, those first whose chances are nearest to one half
     mending: bool  # not only at the start
 
 
@@ -63,6 +64,12 @@ def change_run(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> An
 def conclude(problem: Any, space: Any, lanes: Any, lane: Any) -> Any:
     """Measures of lanes.child[lane] into lanes.trial[lane]."""
     return body_of("conclude", problem)(problem, space, lanes, lane)
+
+
+@verb
+def scatter(engine: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> Any:
+    """Flip decisions chosen at random in lanes.child[lane], a copy of x[row]; `key` is seed, step and cell."""
+    return body_of("scatter", engine)(engine, problem, x, row, lanes, lane, n, wanted, key)
 
 
 @verb
@@ -145,11 +152,9 @@ def _phase(self: Any, step: Any) -> Any:
     return moved % self.length, moved // self.length % self.width if self.moving else np.int64(0), 0
 
 
-@inlined
-def _flip_at_random(
-    problem: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, seed: Any, step: Any, cell: Any
-) -> None:
+def _scatter(self: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
     """Flip `wanted` different decisions, all sets alike (Floyd's way): those flipped differ from the parent's."""
+    seed, step, cell = key
     done = np.int64(0)
     while done < wanted:
         r0, r1, r2, r3 = draw(seed, STEP, step, cell, done >> 2)
@@ -160,6 +165,23 @@ def _flip_at_random(
                 if bit(lanes.child, lane, i) != bit(x, row, i):
                     i = last
                 change(problem, lanes, lane, i)
+            done += 1
+
+
+def _scatter_undecided(
+    self: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any
+) -> None:
+    """Flip up to `wanted` decisions, none twice, mostly undecided ones: places are cubes of uniform fractions."""
+    seed, step, cell = key
+    done = np.int64(0)
+    while done < wanted:
+        r0, r1, r2, r3 = draw(seed, STEP, step, cell, done >> 2)
+        for number in (r0, r1, r2, r3):
+            if done < wanted:
+                square = (number * number) >> np.uint64(32)
+                i = np.int64(self.undecided[below((square * number) >> np.uint64(32), n)])
+                if bit(lanes.child, lane, i) == bit(x, row, i):
+                    change(problem, lanes, lane, i)
             done += 1
 
 
@@ -188,7 +210,7 @@ def _do_cell(
     for k in range(population.tally.shape[1]):
         lanes.tally[lane, k] = population.tally[row, k]
     if self.random:
-        _flip_at_random(problem, x, row, lanes, lane, space.n, self.counts[i], seed, step, cell)
+        scatter(self, problem, x, row, lanes, lane, space.n, self.counts[i], (seed, step, cell))
     else:
         last = j + self.counts[i]
         change_run(problem, lanes, lane, j, min(last, space.n))
@@ -228,6 +250,8 @@ for _record in (Mesh, MendedMesh):
     give_body("advance", _record, _advance)
 give_body("begin", Mesh, _begin)
 give_body("begin", MendedMesh, _begin_mended)
+give_body("scatter", Mesh, _scatter)
+give_body("scatter", MendedMesh, _scatter_undecided)
 give_body("mend", Mesh, _mend_nothing)
 give_body("mend", MendedMesh, _mend_child)
 
@@ -250,7 +274,8 @@ class SNS:
     moving : bool
         Move all solutions one row down after each tour through the columns.
     repair : bool
-        Not in the paper: make each changed solution feasible by the problem's `repair`, instead of penalising it.
+        Not in the paper: make each changed solution feasible by the problem's `repair`, instead of penalising it. With
+        `random`, decisions are preferred that are neither likely nor unlikely in good solutions.
     seeded : bool
         Not in the paper: start from repaired solutions that are likely to be good (the problem's `chances`).
     """
@@ -303,9 +328,12 @@ class SNS:
             raise InputError(
                 f"{type(problem).__name__} has no method `repair`, which `repair` and `seeded` need; leave them out"
             )
-        chances = problem.chances() if self.seeded else np.full(length, 0.5)
-        limits = np.round(chances * 2.0**32).astype(np.uint64)
-        return MendedMesh(length, width, self.random, self.moving, counts, problem.ranking(), limits, self.repair)
+        chances = problem.chances()
+        undecided = np.argsort(np.abs(chances - 0.5), kind="stable").astype(np.int32)
+        limits = np.round((chances if self.seeded else np.full(length, 0.5)) * 2.0**32).astype(np.uint64)
+        return MendedMesh(
+            length, width, self.random, self.moving, counts, problem.ranking(), limits, undecided, self.repair
+        )
 
     @staticmethod
     def rows_of_cells(design: Design, slots: Array, step: int) -> tuple[Array]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.bits import bit, count_ones, lowest_one, segment_mask, toggle
+from systola.bits import bit, count_ones, segment_mask, toggle
 from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.lines import add_line, largest, largest_with, padded
+from systola.kernel import inlined
+from systola.lines import add_line, add_marked, largest, largest_with, padded
 from systola.problem import Problem, Tallies
 from systola.rng import STEP, below, draw
 
@@ -29,6 +30,16 @@ class Relaxation(NamedTuple):
     bound: float  # no solution is worth more
     prices: Array  # [m] what a unit of each capacity is worth
     parts: Array  # [n] how much of each item is taken
+
+
+@inlined
+def _tightest(tally: Any, m: Any) -> Any:
+    """The constraint with the least room."""
+    found = np.int64(0)
+    for q in range(1, m):
+        if tally[q + 1] > tally[found + 1]:
+            found = np.int64(q)
+    return found
 
 
 class MultiKnapsack(Problem):
@@ -109,9 +120,8 @@ class MultiKnapsack(Problem):
     def count(self, x, row, measures, tally):
         for k in range(tally.shape[0]):
             tally[k] = self.emptied[k]
-        for i in range(self.entries.shape[0]):
-            if bit(x, row, i):
-                add_line(tally, self.entries, i, 1)
+        for w in range(x.shape[1]):
+            add_marked(tally, self.entries, w << 6, x[row, w], 1)
 
     def weigh(self, tally, measures):
         measures[0] = -np.int64(tally[0])
@@ -131,10 +141,7 @@ class MultiKnapsack(Problem):
         add_line(tally, self.sums, first, -sign)
         for w in range(first >> 6, (last + 63) >> 6):
             mask = segment_mask(w, first, last)
-            some = (~x[row, w] if many else x[row, w]) & mask
-            while some != np.uint64(0):
-                add_line(tally, self.entries, (w << 6) + lowest_one(some), -2 * sign)
-                some &= some - np.uint64(1)
+            add_marked(tally, self.entries, w << 6, (~x[row, w] if many else x[row, w]) & mask, -2 * sign)
             x[row, w] ^= mask
 
     def construct(self, space, x, row, tally, seed, step, cell):
@@ -159,17 +166,23 @@ class MultiKnapsack(Problem):
     def repair(self, x, row, tally, ranking):
         # Drop the least useful items until the rest fits, then add the most useful that fit (Chu, Beasley 1998).
         k = ranking.shape[0]
-        while k > 0 and largest(tally) > 0:
+        excess = largest(tally)
+        while k > 0 and excess > 0:
             k -= 1
             i = np.int64(ranking[k])
             if bit(x, row, i):
                 add_line(tally, self.entries, i, -1)
                 toggle(x, row, i)
+                excess = largest(tally)
+        tightest = _tightest(tally, self.capacities.shape[0])
         for k in range(ranking.shape[0]):
             i = np.int64(ranking[k])
-            if not bit(x, row, i) and largest_with(tally, self.entries, i) == 0:
+            if bit(x, row, i) or tally[tightest + 1] + self.weights[tightest, i] > 0:  # most are out by one look
+                continue
+            if largest_with(tally, self.entries, i) == 0:
                 add_line(tally, self.entries, i, 1)
                 toggle(x, row, i)
+                tightest = _tightest(tally, self.capacities.shape[0])
 
     @cached_property
     def relaxation(self) -> Relaxation:
