@@ -21,7 +21,7 @@ from systola.problem import evaluate
 
 LANES = 64
 _CHUNK = 64
-_SHORT_STEP = 50e-6  # seconds; below this a second thread costs more than it gives
+_RETRY_SECONDS = 3.0
 
 
 def _start(
@@ -97,7 +97,10 @@ class CpuSession:
     def __init__(self, work: Work, threads: int | None, compiled: bool = True) -> None:
         self.backend = "cpu" if compiled else "python"
         self.threads = (threads or numba.config.NUMBA_NUM_THREADS) if compiled else 1
-        self._adaptive = threads is None
+        self._most = self.threads
+        self._adaptive = threads is None and self.threads > 1
+        self._paces: list[float] = []  # seconds a step took, while another number of threads is tried
+        self._tried = -_RETRY_SECONDS
         self._given = 0
         self._work = work
         self._space = work.problem.space
@@ -160,8 +163,27 @@ class CpuSession:
             low,
             high,
         )
-        if self._adaptive and steps >= 8 and (time.perf_counter() - began) / steps < _SHORT_STEP:
-            self.threads = 1
+        if self._adaptive and steps >= 8:
+            self._adapt((time.perf_counter() - began) / steps)
+
+    def _adapt(self, pace: float) -> None:
+        """All threads or one, whichever is faster now: short steps, or a busy machine, make more threads a burden.
+
+        The pace of a run changes, too, so the other choice is judged by the stretches before and after it.
+        """
+        now = time.perf_counter()
+        if not self._paces and now - self._tried < _RETRY_SECONDS:
+            return
+        self._paces.append(pace)
+        other = self._most if self.threads == 1 else 1
+        if len(self._paces) < 3:
+            self.threads = other
+            return
+        before, between, after = self._paces
+        if 2 * between < before + after:
+            self.threads = other
+        self._paces.clear()
+        self._tried = now
 
     def best(self) -> Best:
         self._crown(self._record, self._lanes, self._best)
