@@ -1,4 +1,4 @@
-"""SNSexp against straightforward sequential C on the multidimensional knapsack, in one run; then all variants and growth.
+"""SNSexp against straightforward sequential C on the multidimensional knapsack, in one run; all variants; growth.
 
 Both start from systola's first mesh and must hold the same solutions in the same cells after the steps timed. The C
 program runs with full evaluation and with partial evaluation as the paper describes, in two builds each.

@@ -13,7 +13,7 @@ LAYERS = [
     {"errors", "version"},
     {"records", "kernel", "digest", "verbs"},
     {"rng", "bits"},
-    {"encodings", "stop", "trace"},
+    {"encodings", "lines", "stop", "trace"},
     {"problem", "checkpoint"},
     {"problems", "contracts"},
     {"engines"},

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from systola.cli import main
-from systola.lab import experiment, reproduction
-from systola.lab.reproduction import Group
+from systola.lab import experiment
+from systola.lab.reproductions import sgs as reproduction
+from systola.lab.reproductions import sns as neighbourhood_paper
+from systola.lab.reproductions.sgs import Group
 from systola.lab.store import Store
 
 QUICK = ["--runs", 3, "--workers", 1, "--quiet"]
@@ -218,7 +220,15 @@ def test_reproduce_one_table(call, tiny_paper, no_runs):
     [
         (["sgs", "--table", "2"], "Tables 3 to 12 can be reproduced, but got 2"),
         (["sgs", "--table", "13"], "Tables 3 to 12 can be reproduced, but got 13"),
-        (["sns"], "sns"),
+        (["nobody"], "nobody"),
+        (["sns", "--table", "1"], "Tables 2 to 9 can be reproduced, but got 1"),
+        (["sns", "--table", "8", "--quick"], "Tables 2 and 3 only"),
+        (["sns", "--table", "2"], "must hold mknap2.txt, but no folder was named with --instances"),
+        (["sns", "--table", "8", "--instances", "."], "has no gk08.dat, gk09.dat, gk10.dat, gk11.dat"),
+        (["sns", "--figures", "pictures"], "no folder was named with --instances"),
+        (["sns", "--figures", "pictures", "--table", "2"], "instead of tables"),
+        (["sgs", "--instances", "."], "--instances is for sns"),
+        (["sgs", "--figures", "pictures"], "--figures is for sns"),
         ([], "Missing argument"),
         (["sgs", "--table", "3", "--runs", "-1"], "run"),
         pytest.param(["sgs", "--table", "3", "--store", "file/x.sqlite"], "store"),
@@ -237,3 +247,40 @@ def test_no_runs_are_refused(call, tiny_paper, no_runs):
     code, _, err = call("reproduce", "sgs", "--table", 3, "--runs", 0, "--quiet")
     assert code == 2
     assert "runs" in err
+
+
+@pytest.fixture
+def tiny_files(tmp_path, monkeypatch):
+    """Two problems of the SNS paper's names, and a tiny budget."""
+    monkeypatch.setattr(neighbourhood_paper, "evaluations_for", lambda items: 600)
+    names = {"WEISH01": "mknap2.txt#WEISH01", "WEISH16": "mknap2.txt#WEISH16"}
+    monkeypatch.setattr(neighbourhood_paper, "GROUPS", (neighbourhood_paper.Group("small", 2, 3, names, quick=True),))
+    body = "1 7\n5 4 3 8 2 7 6\n14\n3 2 4 5 1 6 2\n0\n"
+    text = "+++\n".join(f"problem {name}\n+++\n{body}" for name in names)
+    (tmp_path / "public").mkdir()
+    (tmp_path / "public" / "mknap2.txt").write_text(text)
+
+
+def test_reproduce_from_files(call, tiny_files, no_runs):
+    args = ["reproduce", "sns", "--instances", "public", *QUICK]
+    code, out, err = call(*args, "--output", "tables")
+    assert (code, err) == (0, "")
+    assert out.startswith("Table 2: mean profit, small (3 runs")
+    assert "Table 2: sns-exp-r-mr against the others" in out
+    assert "Table 3: seconds a run" in out
+    assert Path("results/sns.sqlite").is_file()
+    assert sorted(path.name for path in Path("tables").iterdir()) == ["sns-table-02.txt", "sns-table-03.txt"]
+
+    no_runs()  # the rest comes from the store, from wherever it is asked for
+    assert call(*args)[1] == out
+    code, out, _ = call("reproduce", "sns", "--instances", Path("public").absolute(), "--table", 3, *QUICK, "--json")
+    assert code == 0
+    assert list(strict(out)) == ["3"]
+
+
+def test_figures(call, tiny_files):
+    pytest.importorskip("matplotlib", reason='needs the extra "plots"')
+    code, out, err = call("reproduce", "sns", "--instances", "public", "--figures", "pictures")
+    assert (code, err) == (0, "")
+    assert out.split() == [f"pictures/sns-figure-0{number}.png" for number in (5, 6, 7, 8)]
+    assert all(Path(name).is_file() for name in out.split())

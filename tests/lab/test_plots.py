@@ -31,6 +31,7 @@ def test_missing_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: plots.convergence(CURVES),
         lambda: plots.boxplots({"a": [1.0]}),
         lambda: plots.grid_heatmap([[[1.0]]], [0]),
+        lambda: plots.grid_surface([[1.0, 2.0], [3.0, 4.0]], [0, 1]),
     ):
         with pytest.raises(MissingExtra, match=r'pip install "systola\[plots\]"'):
             draw()
@@ -85,6 +86,23 @@ def test_bad_samples(samples: Any) -> None:
 def test_bad_frames(frames: Any, steps: list[int]) -> None:
     with pytest.raises(InputError, match="frame"):
         plots.grid_heatmap(frames, steps)
+
+
+@pytest.mark.parametrize(
+    ("rows", "shares", "words"),
+    [
+        ([[1.0, 2.0]], [0], "two moments"),
+        ([[1.0], [2.0]], [0, 1], "two rows"),
+        ([1.0, 2.0], [0, 1], "two rows"),
+        ([[1.0, 2.0], [3.0, 4.0]], [0, 0.5, 1], "3 shares"),
+        ([[1.0, 2.0], [3.0, np.inf]], [0, 1], "finite"),
+        ([[1.0, 2.0], [3.0, 4.0]], [1, 0], "from 1 to 0"),
+        ([[1.0, 2.0], [3.0, 4.0]], [0, 100], "from 0 to 100"),
+    ],
+)
+def test_bad_surfaces(rows: Any, shares: list[float], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        plots.grid_surface(rows, shares)
 
 
 class TestDrawn:
@@ -170,6 +188,16 @@ class TestDrawn:
 
     def test_heatmap_of_equal_cells(self, tmp_path: Path) -> None:
         plots.save(plots.grid_heatmap([np.ones((1, 8))], [3]), tmp_path / "grid.png")
+
+    def test_surface(self, tmp_path: Path) -> None:
+        rows = np.arange(12.0).reshape(4, 3)
+        figure = plots.grid_surface(rows, [0, 0.2, 0.5, 1], label="Mean", title="Mesh")
+        (axes,) = figure.axes
+        assert (axes.get_xlabel(), axes.get_zlabel(), figure.get_suptitle()) == ("Row", "Mean", "Mesh")
+        ends = [axis.get_data_interval().tolist() for axis in (axes.xaxis, axes.yaxis, axes.zaxis)]
+        assert ends == [[1, 3], [0, 100], [0, 11]]
+        plots.save(figure, tmp_path / "surface.png")
+        assert (tmp_path / "surface.png").stat().st_size > 5000
 
     @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")])
     def test_save(self, tmp_path: Path, suffix: str, start: bytes) -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from systola.errors import InputError
-from systola.lab.published import load_best, load_figures, load_verdicts
+from systola.lab.published import load_best, load_claims, load_figures, load_verdicts
 from systola.lab.tables import mean_table, render, significance_table
 
 KNAPSACK = tuple(f"knapsack:{n}-{r}" for n in (100, 200, 500, 1000) for r in (1000, 10000))
@@ -166,6 +166,111 @@ def test_tables_take_them_as_they_are() -> None:
     assert table.rows[2][3].text == "▲ ▲ ▲ ▲ ▲ ▲ ▲ ▲"
 
 
+# Systolic Neighborhood Search
+
+SMALL = (
+    *("SENTO2", *(f"WEISH{k:02d}" for k in (1, 2, 6, 8, 10, 12, 16, 18, 22, 30))),
+    *("PB5", "PB6", "HP1", "HP2", "WEING7"),
+)
+MESHES = ("sns", "sns-r", "sns-mr", "sns-r-mr")
+NEIGHBOURHOOD = (
+    *("rs-cpu", "rs-gpu", "ga-cpu", "ga-gpu", "ga-sns", "ga-sns-exp"),
+    *(*MESHES, "sns-exp", "sns-exp-r", "sns-exp-mr", "sns-exp-r-mr"),
+)
+
+
+def medium(knapsacks: int) -> tuple[str, ...]:
+    return tuple(f"{knapsacks}.{n}.{k}" for n in (250, 500) for k in range(5))
+
+
+@pytest.mark.parametrize(
+    ("profits", "instances"), [(2, SMALL), (4, medium(10)), (6, medium(30)), (8, ("GK08", "GK09", "GK10", "GK11"))]
+)
+def test_neighbourhood_shape(profits: int, instances: tuple[str, ...]) -> None:
+    for number, measure in ((profits, "profit"), (profits + 1, "seconds")):
+        table = load_figures("sns", number)
+        assert (table.problem, table.measure) == ("mkp", measure)
+        assert table.instances == instances
+        assert table.algorithms == NEIGHBOURHOOD
+        not_run = {(i, a) for i in instances[1:] for a in MESHES} if profits == 8 else set()
+        assert set(table.figures) == {(i, a) for i in instances for a in NEIGHBOURHOOD} - not_run
+        assert all(mean > 0 and deviation is None for mean, deviation in table.figures.values())
+        assert tuple(table.optima) == (instances if measure == "profit" else ())
+
+
+@pytest.mark.parametrize(
+    ("number", "instance", "algorithm", "figure"),
+    [
+        (2, "SENTO2", "rs-cpu", 7968.233),
+        (2, "WEISH10", "sns", 2324.267),
+        (2, "WEISH30", "ga-cpu", 11035.567),
+        (2, "WEISH16", "sns-exp-mr", 7275.867),
+        (2, "WEISH16", "sns-exp-r", 6282.333),
+        (2, "WEING7", "sns-exp-r-mr", 1093953.0),
+        (3, "PB5", "rs-cpu", 0.252),
+        (3, "WEING7", "sns", 0.080),
+        (4, "10.500.2", "rs-gpu", 861660.0),
+        (4, "10.250.3", "sns-exp-r", 56980.467),
+        (5, "10.500.4", "ga-sns", 47.1),
+        (6, "30.250.3", "rs-cpu", 36312.007),
+        (6, "30.500.4", "sns-exp-r-mr", 101032.55),
+        (7, "30.500.0", "sns-r-mr", 20.633),
+        (8, "GK08", "sns-r-mr", 16915.667),
+        (8, "GK11", "sns-exp-r-mr", 88666.833),
+        (9, "GK11", "ga-sns", 3575.626),
+        (9, "GK08", "sns-exp-mr", 1.737),
+    ],
+)
+def test_neighbourhood_spot_checks(number: int, instance: str, algorithm: str, figure: float) -> None:
+    assert load_figures("sns", number).figures[instance, algorithm] == (figure, None)
+
+
+def test_neighbourhood_optima() -> None:
+    assert load_figures("sns", 2).optima["WEISH22"] == 8947
+    assert load_figures("sns", 4).optima["10.500.4"] == 116530
+    assert load_figures("sns", 6).optima["30.250.0"] == 58842  # as printed
+    assert load_figures("sns", 8).optima["GK09"] == 58087
+    for number in (2, 4, 6, 8):
+        table = load_figures("sns", number)
+        above = {place for place, (mean, _) in table.figures.items() if mean > table.optima[place[0]]}
+        assert above == ({("10.500.2", "rs-gpu")} if number == 4 else set())
+
+
+@pytest.mark.parametrize(("number", "strange"), [(2, 4), (4, 0), (6, 29), (8, 1)])
+def test_means_of_thirty_whole_numbers(number: int, strange: int) -> None:
+    """Profits are whole, so thirty times a mean is, but for its third decimal: rounded, or in places cut off."""
+    sums = [30 * mean for mean, _ in load_figures("sns", number).figures.values()]
+    assert sum(not -0.031 < total - round(total) < 0.016 for total in sums) == strange
+
+
+def test_means_of_ten_knapsacks_come_again_with_thirty() -> None:
+    ten, thirty = load_figures("sns", 4).figures, load_figures("sns", 6).figures
+    again = [name for name in medium(30) if ten["10" + name[2:], "sns-exp-r-mr"] == thirty[name, "sns-exp-r-mr"]]
+    assert again == ["30.250.2", "30.250.3", "30.250.4", "30.500.0", "30.500.1", "30.500.2"]
+    assert any("Table 4" in note for note in load_figures("sns", 6).notes)
+
+
+def test_neighbourhood_misprints_are_noted() -> None:
+    assert "1,1035.567" in load_figures("sns", 2).notes[1]
+    assert "861,660.000" in load_figures("sns", 4).notes[0]
+    assert any("58,842" in note for note in load_figures("sns", 6).notes)
+    assert "GK09, GK10, GK10, GK11" in load_figures("sns", 9).notes[0]
+
+
+@pytest.mark.parametrize("number", [2, 4, 6, 8])
+def test_claims(number: int) -> None:
+    claims = load_claims("sns", number)
+    figures = load_figures("sns", number)
+    assert claims.notes[0].endswith(".")
+    assert set(claims.better) == ({"sns-exp-r-mr"} if number == 2 else {"sns-exp-r-mr", "sns-exp-r"})
+    for champion, others in claims.better.items():
+        assert {"rs-cpu", "rs-gpu", "ga-gpu"} <= set(others) <= set(NEIGHBOURHOOD) - {champion}
+        for other in others:
+            pairs = [(i, champion) for i in figures.instances if (i, other) in figures.figures]
+            wins = sum(figures.figures[place] > figures.figures[place[0], other] for place in pairs)
+            assert wins >= 0.6 * len(pairs)
+
+
 def test_unknown() -> None:
     with pytest.raises(InputError, match="sgs"):
         load_figures("nobody", 3)
@@ -175,3 +280,7 @@ def test_unknown() -> None:
         load_verdicts("sgs", 3)
     with pytest.raises(InputError, match="7"):
         load_best("sgs", 8)
+    with pytest.raises(InputError, match="2, 4, 6, 8, but got 3"):
+        load_claims("sns", 3)
+    with pytest.raises(InputError, match="'sgs' are none"):
+        load_claims("sgs", 3)

@@ -6,9 +6,10 @@ import pytest
 
 import systola as sy
 from systola.formats import open_instance
-from systola.lab import experiment, reproduction
+from systola.lab import experiment
 from systola.lab.published import load_figures
-from systola.lab.reproduction import ALGORITHMS, GROUPS, WEIGHTS, Group, choose_groups, jobs_of, reproduce
+from systola.lab.reproductions import sgs as reproduction
+from systola.lab.reproductions.sgs import ALGORITHMS, GROUPS, WEIGHTS, Group, choose_groups, jobs_of, reproduce
 from systola.lab.store import Store
 from systola.lab.tables import format_number
 

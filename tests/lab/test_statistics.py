@@ -104,6 +104,17 @@ def test_welch_changes_nothing_elsewhere() -> None:
     assert compare(PLANTS, welch=True) == compare(PLANTS)
 
 
+def test_textbook_welch() -> None:
+    # R: oneway.test(weight ~ group, PlantGrowth) gives F = 5.181 on 2 and 17.128 degrees, p = 0.01739.
+    samples = [np.array(values) for values in PLANTS.values()]
+    assert statistics._test_welch(samples) == pytest.approx(0.01739, abs=5e-6)
+    assert statistics._welch_anova(samples) == pytest.approx(0.01739, abs=5e-6)
+    # R: t.test(first, second) gives t = -3.0101 on 14.104 degrees, p = 0.009298.
+    p, direction = statistics._compare_welch_t(samples[1], samples[2])
+    assert p == pytest.approx(0.009298, abs=5e-7)
+    assert direction == pytest.approx(-3.0101, abs=5e-5)
+
+
 def test_welch_anova_known_answer() -> None:
     # For two samples Welch's analysis of variance is Welch's t test.
     a, b = draw(3, (0, 1, 12), (1, 3, 20))

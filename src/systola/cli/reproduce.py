@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -11,39 +12,53 @@ import click
 
 from systola.cli.options import make_folder
 from systola.cli.screen import Bar
+from systola.errors import InputError
 
 
 @click.command()
-@click.argument("paper", type=click.Choice(["sgs"]))
-@click.option("--table", type=int, help="Only this table of the paper (3 to 12).")
+@click.argument("paper", type=click.Choice(["sgs", "sns"]))
+@click.option("--table", type=int, help="Only this table of the paper (sgs: 3 to 12; sns: 2 to 9).")
+@click.option("--instances", type=str, metavar="FOLDER", help="The folder of the paper's public instances (sns).")
 @click.option("--quick", is_flag=True, help="Smaller instances and 10 runs: minutes instead of many hours.")
-@click.option("--runs", type=int, help="Runs of each algorithm on each instance. Default 50, as in the paper.")
+@click.option("--runs", type=int, help="Runs of each algorithm on each instance. Default as in the paper: 50, sns 30.")
 @click.option("--workers", type=int, help="Parallel processes. Default: all cores.")
-@click.option("--store", type=str, default="results/sgs.sqlite", show_default=True, help="Finished runs.")
+@click.option("--store", type=str, help="Finished runs. Default results/PAPER.sqlite.")
+@click.option("--figures", type=str, metavar="FOLDER", help="Draw Figures 5 to 8 there, instead of tables (sns).")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "csv", "latex"]), default="text")
 @click.option("--output", type=str, help="Write each table to a file in this folder, too.")
 @click.option("--json", "as_json", is_flag=True)
 @click.option("--quiet", is_flag=True, help="No progress.")
 def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **options: Any) -> None:
-    """Repeat the experiments of PAPER and print its tables, ours beside the published figures.
+    """Repeat the experiments of PAPER, sgs or sns, and print its tables, ours beside the published figures.
 
     Finished runs are kept in the store: an interrupted reproduction goes on where it was.
     """
-    from systola.lab.reproduction import choose_groups
-    from systola.lab.reproduction import reproduce as make_tables
     from systola.lab.store import Store
     from systola.lab.tables import render
 
+    experiment = importlib.import_module(f"systola.lab.reproductions.{paper}")
+    groups = experiment.choose_groups(table, quick)
+    extra: dict[str, Any] = {}
+    if paper == "sns":
+        if options["figures"]:
+            _draw(table, options)
+            return
+        experiment.check_files(options["instances"], groups)
+        extra["folder"] = options["instances"]
+    for name in () if extra else ("instances", "figures"):
+        if options[name]:
+            raise InputError(f"--{name} is for sns, but the paper is {paper}; leave it out")
     suffix = {"text": "txt", "markdown": "md", "csv": "csv", "latex": "tex"}[options["form"]]
-    make_folder(Path(options["store"]).parent, "store")
+    kept = Path(options["store"] or f"results/{paper}.sqlite")
+    make_folder(kept.parent, "store")
     if options["output"]:
         make_folder(Path(options["output"]), "tables")
     collected = {}
-    with Store(options["store"]) as store:
-        for group in choose_groups(table):
+    with Store(kept) as store:
+        for group in groups:
             with Bar(group.problem, options["quiet"] or options["as_json"]) as bar:
-                tables = make_tables(
-                    group, store, quick, runs, options["workers"], lambda done, of, job: bar.update(done, of)
+                tables = experiment.reproduce(
+                    group, store, quick, runs, options["workers"], lambda done, of, job: bar.update(done, of), **extra
                 )
             for number, made in tables.items():
                 if table is not None and number != table:
@@ -57,3 +72,13 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
     if options["as_json"]:
         data = {str(number): [asdict(one) for one in made] for number, made in sorted(collected.items())}
         click.echo(json.dumps(data))
+
+
+def _draw(table: int | None, options: dict[str, Any]) -> None:
+    from systola.lab.reproductions.figures import draw_figures
+
+    if table is not None:
+        raise InputError("--figures draws figures instead of tables, but got --table, too; leave one of them out")
+    make_folder(Path(options["figures"]), "figures")
+    made = [str(path) for path in draw_figures(options["instances"], options["figures"])]
+    click.echo(json.dumps(made) if options["as_json"] else "\n".join(made))

@@ -33,6 +33,7 @@ class Job:
     settings: dict[str, Any] = field(default_factory=dict)
     stop: Stop = field(default_factory=Stop)
     digest: str = ""  # of the instance's data
+    folder: str = ""  # where the file of the instance lies; its data decide, not its place
 
     def key(self, experiment: str) -> Key:
         """Under which the result is stored; other data, another budget, parameter or version is another key."""
@@ -60,9 +61,16 @@ def plan(
     ]
 
 
+def count_runs(runs: int | None, default: int) -> int:
+    """How many runs to make of each algorithm: the number asked for, at least one, or the default."""
+    if runs is not None and runs < 1:
+        raise InputError(f"`runs >= 1` must hold, but got {runs}")
+    return default if runs is None else runs
+
+
 def do_job(job: Job) -> dict[str, Any]:
     """Run a job here, on one thread; the result as plain data."""
-    found = open_instance(job.instance)
+    found = open_instance(os.path.join(job.folder, job.instance))
     engine = make_engine(job.algorithm, found.problem, job.settings)
     result = solve(found.problem, engine, stop=job.stop, seed=job.seed, threads=1, instance=found.name)
     return result.to_json()
@@ -107,8 +115,9 @@ def do_jobs(
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
     wanted = {job.key(experiment) for job in jobs}
-    return [row for row in store.rows(experiment) if Key(experiment, *_rest(row)) in wanted]
+    return [row for row in store.rows(experiment) if key_of(row, experiment) in wanted]
 
 
-def _rest(row: dict[str, Any]) -> tuple[str, str, int, str]:
-    return row["instance"], row["algorithm"], row["seed"], row["config"]
+def key_of(row: dict[str, Any], experiment: str) -> Key:
+    """Under which a row is stored: that of its job."""
+    return Key(experiment, row["instance"], row["algorithm"], row["seed"], row["config"])

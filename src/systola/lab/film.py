@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from systola.encodings import Array
-from systola.engines.systolic import SGS
 from systola.errors import InputError
 from systola.problem import Problem, fitness
 from systola.run import Progress
@@ -17,12 +16,12 @@ from systola.stop import Iterations
 
 
 def film_grid(problem: Problem, engine: Any, steps: Sequence[int], seed: int = 1) -> list[Array]:
-    """Fitness of the better solution of each cell after each number of steps; matrices [width, length].
+    """Fitness of the best solution of each cell after each number of steps; matrices [width, length].
 
     The run is repeated up to each moment: with the same seed it is the same run.
     """
-    if not isinstance(engine, SGS):
-        raise InputError(f"only SGS has a grid to film, but got {engine.name}")
+    if not hasattr(engine, "rows_of_cells"):
+        raise InputError(f"only SGS and SNS have a grid to film, but got {engine.name}")
     design = engine.prepare(problem)
     frames = []
     for step in steps:
@@ -32,8 +31,8 @@ def film_grid(problem: Problem, engine: Any, steps: Sequence[int], seed: int = 1
         assert snapshot is not None  # the last call of a callback is at the end of the run
         population = snapshot()
         worth = np.array([fitness(problem.record, row) for row in population.scores], float)
-        h, v = SGS.rows_of_cells(design, population.slots, step)
-        frames.append(np.maximum(worth[h], worth[v]))
+        rows = engine.rows_of_cells(design, population.slots, step)  # as many as a cell has solutions
+        frames.append(worth[np.stack(rows)].max(axis=0))
     return frames
 
 

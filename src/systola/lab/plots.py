@@ -1,60 +1,28 @@
-"""Plots of results: convergence, spread, and the life of a systolic grid.
-
-Matplotlib is the extra ``plots``; it is imported when a plot is drawn. Colours are those of Okabe and Ito,
-told apart by all common kinds of colour vision; lines differ in dashes too.
-"""
+"""Plots of results: convergence, spread, and the life of a systolic grid."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from systola.errors import InputError, MissingExtra
+from systola.errors import InputError
+from systola.lab.drawing import COLOURS, DASHES, NUMBERS, SOFT, blank, panels, save, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = ["boxplots", "convergence", "grid_heatmap", "grid_surface", "save"]
+
 _Array = npt.NDArray[np.float64]
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
-_INK, _SOFT, _FAINT = "#222222", "#666666", "#DDDDDD"
-
-_STYLE = {
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.labelcolor": _INK,
-    "axes.edgecolor": _SOFT,
-    "axes.linewidth": 0.7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "text.color": _INK,
-    "xtick.color": _SOFT,
-    "ytick.color": _SOFT,
-    "xtick.labelcolor": _INK,
-    "ytick.labelcolor": _INK,
-    "grid.color": _FAINT,
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "figure.facecolor": "white",
-    "svg.hashsalt": "systola",
-}
-
 _POINTS = 500  # of a curve: finer than a printed page shows
-_NUMBERS = "{x:,.10g}"
 _DECADES_BESIDE_ZERO = 1e6  # beside zero, at most so many powers of ten: rounding errors are no results
 _ABREAST = 4  # frames of a heat map side by side
-_SUFFIXES = (".png", ".pdf", ".svg")
 
 
 def convergence(
@@ -97,14 +65,14 @@ def convergence(
     every = [run for found in runs.values() for run in found]
     grid = _spread_points(np.concatenate([evaluations for evaluations, _ in every]))
 
-    with _style():
-        figure, axes = _blank(6.4, 3.8)
+    with style():
+        figure, axes = blank(6.4, 3.8)
         for index, (name, found) in enumerate(runs.items()):
             start = max(evaluations[0] for evaluations, _ in found)
             steps = np.unique(np.append(grid[grid >= start], start))
             values = np.array([best[np.searchsorted(at, steps, side="right") - 1] for at, best in found])
             low, middle, high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
-            colour, dashes = _COLOURS[index % len(_COLOURS)], _DASHES[index % len(_DASHES)]
+            colour, dashes = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
             axes.fill_between(steps, low, high, step="post", color=colour, alpha=0.16, linewidth=0)
             axes.step(steps, middle, where="post", color=colour, linestyle=dashes, linewidth=1.6, label=name)
         _choose_scale(axes, "x", grid)
@@ -147,16 +115,16 @@ def boxplots(samples: Mapping[str, Sequence[float]], *, label: str = "Final valu
     values = [_read_values(f"the sample of {name!r}", sample) for name, sample in samples.items()]
     places = np.arange(len(values), 0, -1)
 
-    with _style():
-        figure, axes = _blank(6.4, 0.9 + 0.42 * len(values))
+    with style():
+        figure, axes = blank(6.4, 0.9 + 0.42 * len(values))
         for place, sample in zip(places, values, strict=True):
             low, middle, high = np.quantile(sample, (0.25, 0.5, 0.75))
             near = sample[(sample >= low - 1.5 * (high - low)) & (sample <= high + 1.5 * (high - low))]
-            axes.hlines(place, near.min(), near.max(), color=_SOFT, linewidth=0.9)
-            axes.barh(place, high - low, 0.55, left=low, color="#DCEBF5", edgecolor=_SOFT, linewidth=0.8)
+            axes.hlines(place, near.min(), near.max(), color=SOFT, linewidth=0.9)
+            axes.barh(place, high - low, 0.55, left=low, color="#DCEBF5", edgecolor=SOFT, linewidth=0.8)
             dots = place + _scatter(len(sample))
-            axes.scatter(sample, dots, s=8, color=_COLOURS[0], alpha=0.5, linewidth=0, zorder=3)
-            axes.vlines(middle, place - 0.275, place + 0.275, color=_COLOURS[1], linewidth=2.2, zorder=4)
+            axes.scatter(sample, dots, s=8, color=COLOURS[0], alpha=0.5, linewidth=0, zorder=3)
+            axes.vlines(middle, place - 0.275, place + 0.275, color=COLOURS[1], linewidth=2.2, zorder=4)
         _choose_scale(axes, "x", np.concatenate(values))
         axes.set_yticks(places, list(samples))
         axes.set_ylim(0.4, len(values) + 0.6)
@@ -216,10 +184,10 @@ def grid_heatmap(
     rows = math.ceil(len(cells) / columns)
     each = min(max(0.035 * height, 0.45), 1.2) + 0.3 if wide else 2.4
 
-    with _style():
-        figure, panels = _panels(rows, columns, 7.6 if wide else 1.0 + each * columns, 0.9 + each * rows)
+    with style():
+        figure, places = panels(rows, columns, 7.6 if wide else 1.0 + each * columns, 0.9 + each * rows)
         image: Any = None
-        for index, axes in enumerate(panels):
+        for index, axes in enumerate(places):
             if index >= len(cells):
                 axes.set_visible(False)
                 continue
@@ -232,44 +200,73 @@ def grid_heatmap(
                 extent=(0.5, width + 0.5, height + 0.5, 0.5),
                 interpolation="antialiased",
             )
-            axes.set_title(f"Step {steps[index]:,}", fontsize=8, color=_SOFT, pad=3)
+            axes.set_title(f"Step {steps[index]:,}", fontsize=8, color=SOFT, pad=3)
             axes.set_yticks(sorted({1, height}))
             axes.tick_params(axis="y", length=0, labelsize=7.5, labelleft=index % columns == 0)
             last = index + columns >= len(cells)
             axes.tick_params(axis="x", length=2 if last else 0, labelsize=7.5, labelbottom=last)
-            axes.xaxis.set_major_formatter(_NUMBERS)
+            axes.xaxis.set_major_formatter(NUMBERS)
             for spine in axes.spines.values():
                 spine.set_visible(False)
         figure.supxlabel("Column", fontsize=9)
         figure.supylabel("Row", fontsize=9)
-        bar = figure.colorbar(image, ax=panels, shrink=0.8 if rows < 5 else 0.5, aspect=25, pad=0.015)
+        bar = figure.colorbar(image, ax=places, shrink=0.8 if rows < 5 else 0.5, aspect=25, pad=0.015)
         bar.set_label(label)
         bar.outline.set_visible(False)
         bar.ax.tick_params(length=2, labelsize=7.5)
-        bar.ax.yaxis.set_major_formatter(_NUMBERS)
+        bar.ax.yaxis.set_major_formatter(NUMBERS)
         if title:
             figure.suptitle(title, x=0.01, horizontalalignment="left", fontsize=10)
     return figure
 
 
-def save(figure: Figure, path: str | PathLike[str]) -> None:
-    """Write a figure as PNG, PDF or SVG, by the ending of its name. Equal figures give equal files.
+def grid_surface(rows: npt.ArrayLike, shares: Sequence[float], *, label: str = "Fitness", title: str = "") -> Figure:
+    """A value of each row of a grid over the course of a run, as a surface.
+
+    Parameters
+    ----------
+    rows
+        For each moment the value of each row of the grid, such as the mean of its cells.
+    shares
+        How much of the run each moment is at, from 0 to 1, increasing.
+    label
+        What the values are.
+    title
+        A title, if any.
+
+    Returns
+    -------
+    Figure
+        Rows of the grid to the right, the course of the run into the page, values upwards; lighter is higher.
 
     Raises
     ------
     InputError
-        If the ending is another one, or the file cannot be written.
+        If there are fewer than two moments or rows, their numbers differ, or something is not finite or in order.
+    MissingExtra
+        If Matplotlib is not installed.
     """
-    target = Path(path)
-    suffix = target.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise InputError(f"the name of a plot ends in {', '.join(_SUFFIXES)}, but got {str(path)!r}")
-    dated = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
-    try:
-        with _style():
-            figure.savefig(target, dpi=200, bbox_inches="tight", pad_inches=0.08, metadata=dated[suffix])
-    except OSError as error:
-        raise InputError(f"a plot goes into a folder that can be written, but {str(path)!r}: {error}") from error
+    values, moments = np.asarray(rows, dtype=np.float64), _read_values("the list of shares", shares)
+    if values.ndim != 2 or min(values.shape) < 2 or len(moments) != len(values) or not np.isfinite(values).all():
+        raise InputError(
+            f"a surface needs two moments and two rows or more, all finite, and a share for each moment, "
+            f"but got shape {values.shape} and {len(moments)} shares"
+        )
+    if moments[0] < 0 or moments[-1] > 1 or (np.diff(moments) <= 0).any():
+        raise InputError(f"shares of a run grow from 0 to 1, but these go from {moments[0]:g} to {moments[-1]:g}")
+    with style():
+        figure, axes = blank(6.0, 4.6, "3d")
+        across, along = np.meshgrid(np.arange(1, values.shape[1] + 1), 100 * moments)
+        axes.plot_surface(across, along, values, cmap="cividis", edgecolor=SOFT, linewidth=0.15, rcount=80, ccount=80)
+        axes.view_init(elev=28, azim=-50)
+        axes.set_xlabel("Row")
+        axes.set_ylabel("Evaluations done, %")
+        axes.set_zlabel(label, labelpad=10)
+        axes.zaxis.set_major_formatter(NUMBERS)
+        axes.tick_params(labelsize=7.5)
+        if title:
+            figure.suptitle(title, x=0.01, horizontalalignment="left", fontsize=10)
+    return figure
 
 
 def _read_run(name: str, evaluations: npt.ArrayLike, best: npt.ArrayLike) -> tuple[_Array, _Array]:
@@ -305,7 +302,7 @@ def _spread_points(evaluations: _Array) -> _Array:
 
 def _choose_scale(axes: Axes, which: Literal["x", "y"], values: _Array) -> None:
     if not _spans_decades(values):
-        getattr(axes, f"{which}axis").set_major_formatter(_NUMBERS)
+        getattr(axes, f"{which}axis").set_major_formatter(NUMBERS)
     elif values.min() > 0:
         axes.set(**{f"{which}scale": "log"})
     else:  # zero is a result worth showing: the axis is straight below the smallest other value
@@ -318,25 +315,3 @@ def _choose_scale(axes: Axes, which: Literal["x", "y"], values: _Array) -> None:
 def _scatter(count: int) -> _Array:
     # Steps of the golden ratio: even, without pattern, and the same every time.
     return ((np.arange(count, dtype=np.float64) * 0.6180339887) % 1 - 0.5) * 0.36
-
-
-def _style() -> AbstractContextManager[None]:
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingExtra("drawing a plot", "plots") from None
-    context: AbstractContextManager[None] = matplotlib.rc_context(_STYLE)
-    return context
-
-
-def _panels(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    from matplotlib.figure import Figure  # not pyplot: no window, no global list of figures
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False)
-    return figure, list(grid.flat)
-
-
-def _blank(width: float, height: float) -> tuple[Figure, Axes]:
-    figure, panels = _panels(1, 1, width, height)
-    return figure, panels[0]

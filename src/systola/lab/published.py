@@ -1,7 +1,8 @@
 """The figures that the papers print, to set beside our own.
 
 Numbers are kept as printed, also where another table shows that a digit must be wrong; notes name such
-places. Instances and algorithms are spelled as on the command line: ``knapsack:1000-10000``, ``sgs-b``.
+places. Instances and algorithms are spelled as on the command line: ``knapsack:1000-10000``, ``sgs-b``. Instances
+that are files, and baselines that the paper runs with several parameters, have its names: ``WEISH01``, ``ga-cpu``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from systola.errors import InputError
 
-_PAPERS = ("sgs",)
+_PAPERS = ("sgs", "sns")
 _VERDICTS: dict[str, int | None] = {"▲": 1, "▽": -1, "–": 0, "?": None}
 
 
@@ -33,11 +34,14 @@ class PublishedFigures:
     problem
         The problem, as on the command line.
     measure
-        ``error``, ``cpu seconds``, ``gpu seconds``, or ``cpu/gpu``, the ratio of the two.
+        ``error``, ``profit``, ``seconds``, ``cpu seconds``, ``gpu seconds``, or ``cpu/gpu``, the ratio of the two.
     instances, algorithms
         The rows and the columns, in order.
     figures
-        Mean and standard deviation by (instance, algorithm); the deviation is None where none is printed.
+        Mean and standard deviation by (instance, algorithm); the deviation is None where none is printed. A pair
+        that the paper could not run is left out.
+    optima
+        By instance the best value that the table names; empty where it names none.
     notes
         Places where the print is doubtful.
     """
@@ -49,6 +53,7 @@ class PublishedFigures:
     instances: tuple[str, ...]
     algorithms: tuple[str, ...]
     figures: Mapping[tuple[str, str], tuple[float, float | None]]
+    optima: Mapping[str, float]
     notes: tuple[str, ...]
 
 
@@ -107,13 +112,38 @@ class PublishedBest:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class PublishedClaims:
+    """Which algorithms are said to be significantly better than which, for a table as a whole.
+
+    Attributes
+    ----------
+    source
+        Authors, year and title of the paper.
+    number
+        The number of the table that shows the means.
+    problem
+        The problem, as on the command line.
+    better
+        For each algorithm with a claim those that it is better than.
+    notes
+        Where the paper says so.
+    """
+
+    source: str
+    number: int
+    problem: str
+    better: Mapping[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+
+
 def load_figures(paper: str, number: int) -> PublishedFigures:
-    """A table of means: error or runtime.
+    """A table of means: error, profit or runtime.
 
     Parameters
     ----------
     paper
-        ``sgs``, whose tables of figures are 3, 5, 8, 10 to 12 and 16 to 21.
+        ``sgs``, whose tables of figures are 3, 5, 8, 10 to 12 and 16 to 21; or ``sns``, with 2 to 9.
     number
         The number of the table.
 
@@ -123,21 +153,22 @@ def load_figures(paper: str, number: int) -> PublishedFigures:
         If the paper or the table is not here.
     """
     source, table = _find(paper, "figures", number)
-    problem, algorithms = table["problem"], tuple(table["algorithms"])
-    rows = {f"{problem}:{name}": cells for name, cells in table["rows"].items()}
+    algorithms = tuple(table["algorithms"])
     figures = {
         (instance, algorithm): _parse(cell)
-        for instance, cells in rows.items()
+        for instance, cells in table["rows"].items()
         for algorithm, cell in zip(algorithms, cells, strict=True)
+        if cell is not None
     }
     return PublishedFigures(
         source=source,
         number=number,
-        problem=problem,
+        problem=table["problem"],
         measure=table["measure"],
-        instances=tuple(rows),
+        instances=tuple(table["rows"]),
         algorithms=algorithms,
         figures=MappingProxyType(figures),
+        optima=MappingProxyType({name: float(value) for name, value in table.get("optima", {}).items()}),
         notes=tuple(table["notes"]),
     )
 
@@ -158,8 +189,7 @@ def load_verdicts(paper: str, number: int) -> PublishedVerdicts:
         If the paper or the table is not here.
     """
     source, table = _find(paper, "significance", number)
-    problem, algorithms = table["problem"], tuple(table["algorithms"])
-    instances = tuple(f"{problem}:{name}" for name in table["instances"])
+    instances, algorithms = tuple(table["instances"]), tuple(table["algorithms"])
     size = len(algorithms)
     verdicts = {}
     for place, instance in enumerate(instances):
@@ -173,7 +203,7 @@ def load_verdicts(paper: str, number: int) -> PublishedVerdicts:
     return PublishedVerdicts(
         source=source,
         number=number,
-        problem=problem,
+        problem=table["problem"],
         instances=instances,
         algorithms=algorithms,
         verdicts=MappingProxyType(verdicts),
@@ -197,12 +227,11 @@ def load_best(paper: str, number: int) -> PublishedBest:
         If the paper or the table is not here.
     """
     source, table = _find(paper, "best_known", number)
-    problem, weights = table["problem"], table["weights"]
     solutions = {
-        f"{problem}:{name}": MappingProxyType(
+        name: MappingProxyType(
             {
                 weight: (float(cost), float(value))
-                for weight, cost, value in zip(weights, row["cost"], row["value"], strict=True)
+                for weight, cost, value in zip(table["weights"], row["cost"], row["value"], strict=True)
             }
         )
         for name, row in table["rows"].items()
@@ -210,19 +239,39 @@ def load_best(paper: str, number: int) -> PublishedBest:
     return PublishedBest(
         source=source,
         number=number,
-        problem=problem,
+        problem=table["problem"],
         solutions=MappingProxyType(solutions),
         notes=tuple(table["notes"]),
     )
+
+
+def load_claims(paper: str, number: int) -> PublishedClaims:
+    """What the text says about significance, where the paper prints no table of it.
+
+    Parameters
+    ----------
+    paper
+        ``sns``, which makes claims about its Tables 2, 4, 6 and 8.
+    number
+        The number of the table of means.
+
+    Raises
+    ------
+    InputError
+        If the paper or the table is not here.
+    """
+    source, table = _find(paper, "claims", number)
+    better = {name: tuple(others) for name, others in table["better"].items()}
+    return PublishedClaims(source, number, table["problem"], MappingProxyType(better), tuple(table["notes"]))
 
 
 def _find(paper: str, kind: str, number: int) -> tuple[str, dict[str, Any]]:
     if paper not in _PAPERS:
         raise InputError(f"papers with published figures are {', '.join(_PAPERS)}, but got {paper!r}")
     document = _load(paper)
-    tables = document[kind]
+    tables = document.get(kind, {})
     if str(number) not in tables:
-        raise InputError(f"tables of this kind in {paper!r} are {', '.join(tables)}, but got {number}")
+        raise InputError(f"tables of this kind in {paper!r} are {', '.join(tables) or 'none'}, but got {number}")
     return document["source"], tables[str(number)]
 
 

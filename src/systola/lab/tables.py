@@ -113,6 +113,56 @@ def mean_table(
     return Table(title, tuple(header), tuple(rows), tuple(notes))
 
 
+def compact_table(
+    samples: Mapping[str, Mapping[str, Sequence[float]]],
+    title: str,
+    *,
+    decimals: int,
+    minimise: bool = True,
+    published: Mapping[tuple[str, str], tuple[float, float | None]] | None = None,
+) -> Table:
+    """Means alone, a row for each algorithm and a column for each instance; the best of each column stands out.
+
+    Parameters
+    ----------
+    samples
+        By instance, then by algorithm, one value a run. An empty sample is shown as a dash.
+    title
+        The title of the table.
+    decimals
+        How many are shown. Means that print alike are equally good.
+    minimise
+        Whether the lowest or the highest mean is the best.
+    published
+        As in `mean_table`; here they follow ours in brackets.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to show, or a value is not finite.
+    """
+    published = published or {}
+    algorithms = list(dict.fromkeys(name for by_name in samples.values() for name in by_name))
+    if not algorithms:
+        raise InputError("a table needs one sample or more, but got none; run something first")
+    columns = []
+    for instance, by_name in samples.items():
+        means = {name: _summarise(instance, name, values)[0] for name, values in by_name.items() if len(values)}
+        ours = {name: f"{mean:,.{decimals}f}" for name, mean in means.items()}
+        best = ours[(min if minimise else max)(means, key=lambda name: means[name])] if means else ""
+        column = []
+        for name in algorithms:
+            printed = published.get((instance, name))
+            text = ours.get(name, NEITHER) + (f" ({printed[0]:,.{decimals}f})" if printed else "")
+            column.append(Cell(text, bold=ours.get(name) == best))
+        columns.append(column)
+    rows = [(Cell(name), *cells) for name, *cells in zip(algorithms, *columns, strict=True)]
+    notes = ["Means; the best of each instance stands out."]
+    if published:
+        notes.append("Published figures follow in brackets and take no part in the choice of the best.")
+    return Table(title, ("", *samples), tuple(rows), tuple(notes))
+
+
 def significance_table(
     names: Sequence[str],
     verdicts: Mapping[str, Sequence[Sequence[int | None]]],

@@ -14,7 +14,7 @@ from typing import Any
 
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
-from systola.lab.experiment import Job, do_jobs, plan
+from systola.lab.experiment import Job, count_runs, do_jobs, plan
 from systola.lab.published import load_best, load_figures, load_verdicts
 from systola.lab.statistics import SMALLEST_SAMPLE, compare
 from systola.lab.store import Store
@@ -71,8 +71,8 @@ GROUPS = (
 )
 
 
-def choose_groups(table: int | None) -> tuple[Group, ...]:
-    """The groups to run for one table, or for all."""
+def choose_groups(table: int | None, quick: bool = False) -> tuple[Group, ...]:
+    """The groups to run for one table, or for all; each has instances for a quick look."""
     groups = tuple(g for g in GROUPS if table is None or table in g.tables)
     if not groups:
         raise InputError(f"the SGS paper's Tables 3 to 12 can be reproduced, but got {table}")
@@ -99,9 +99,7 @@ def reproduce(
 
     Figures stand side by side in one table; verdicts and best solutions are two tables.
     """
-    count = (QUICK_RUNS if quick else FULL_RUNS) if runs is None else runs
-    if count < 1:
-        raise InputError(f"`runs >= 1` must hold, but got {count}")
+    count = count_runs(runs, QUICK_RUNS if quick else FULL_RUNS)
     rows = do_jobs(jobs_of(group, quick, count), store, EXPERIMENT, workers, on_done)
     infeasible = sum(not row["feasible"] for row in rows)
     if infeasible:

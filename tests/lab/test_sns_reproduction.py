@@ -1,0 +1,274 @@
+"""The tables of the SNS paper, from stores filled by hand and from two tiny files; its figures."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import systola as sy
+from systola.engines.neighbourhood import evaluations_for
+from systola.formats import open_instance
+from systola.lab import experiment
+from systola.lab.published import load_claims, load_figures
+from systola.lab.reproductions import sns
+from systola.lab.reproductions.figures import FIGURES, draw_figures
+from systola.lab.reproductions.sns import CONTENDERS, GROUPS, Group, check_files, choose_groups, jobs_of, reproduce
+from systola.lab.store import Store
+
+NAMES = tuple(contender.name for contender in CONTENDERS)
+PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "mkp"
+TINY = Group("small", 2, 3, {"SENTO2": "mknap2.txt#SENTO2", "GK08": "gk08.dat"}, quick=True)
+
+
+def block(name, n, optimum=0):
+    """A problem of mknap2.txt with two constraints; capacities are half of all weights."""
+    profits = [3 + 7 * k % 11 for k in range(n)]
+    weights = [[2 + 5 * k % 7 for k in range(n)], [2 + 3 * k % 8 for k in range(n)]]
+    lines = [profits, [sum(row) // 2 for row in weights], *weights]
+    body = "\n".join(" ".join(map(str, line)) for line in lines)
+    return f"problem {name}\n+++\n2 {n}\n{body}\n{optimum}\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Tiny files by the paper's names."""
+    names = {"SENTO2": 12, "WEISH01": 6, "WEISH16": 7}
+    (tmp_path / "mknap2.txt").write_text("+++\n".join(block(name, n) for name, n in names.items()))
+    (tmp_path / "gk08.dat").write_text("9 1 0\n5 4 3 8 2 7 6 1 9\n3 2 4 5 1 6 2 2 7\n16\n")
+    return str(tmp_path)
+
+
+@pytest.fixture
+def tiny_budget(monkeypatch):
+    monkeypatch.setattr(sns, "evaluations_for", lambda items: 60 * items)
+
+
+@pytest.fixture
+def fill(monkeypatch, folder):
+    """Gives a store with a result for each run, as `outcome(place, seed)` says: objective or None, and seconds."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a run was started")
+
+    monkeypatch.setattr(experiment, "ProcessPoolExecutor", refuse)
+    stores = []
+
+    def fill(jobs, outcome):
+        store = Store(":memory:")
+        stores.append(store)
+        for place, some in jobs.items():
+            for job in some:
+                objective, seconds = outcome(place, job.seed)
+                facts = {"objective": objective or 0, "feasible": objective is not None, "seconds": seconds}
+                store.add(job.key(sns.EXPERIMENT), {**facts, "evaluations": 1, "iterations": 1})
+        return store
+
+    yield fill
+    for store in stores:
+        store.close()
+
+
+def cells(table):
+    return {row[0].text: dict(zip(table.header[1:], (c.text for c in row[1:]), strict=True)) for row in table.rows}
+
+
+# Which tables, which runs
+
+
+@pytest.mark.parametrize(
+    ("items", "evaluations"),
+    [
+        *((1, 400_000), (20, 400_000), (79, 400_000), (80, 400_000), (81, 405_000), (105, 525_000), (250, 1_250_000)),
+        *((500, 2_500_000), (599, 2_995_000), (600, 3_000_000), (601, 3_000_000), (2500, 3_000_000)),
+    ],
+)
+def test_budget(items, evaluations):
+    assert evaluations_for(items) == evaluations
+
+
+def test_every_table_of_the_paper_has_its_group():
+    assert [number for group in GROUPS for number in group.tables] == list(range(2, 10))
+    assert choose_groups(None) == GROUPS
+    assert choose_groups(None, quick=True) == choose_groups(3) == GROUPS[:1]
+    assert choose_groups(6) == choose_groups(7) == GROUPS[2:3]
+    for table in (0, 1, 10, -2):
+        with pytest.raises(sy.InputError, match=f"Tables 2 to 9 can be reproduced, but got {table}"):
+            choose_groups(table)
+    with pytest.raises(sy.InputError, match="Tables 2 and 3 only, but got 4"):
+        choose_groups(4, quick=True)
+
+
+def test_instances_and_algorithms_are_the_papers():
+    for group in GROUPS:
+        for number in group.tables:
+            figures = load_figures("sns", number)
+            assert tuple(group.instances) == figures.instances
+            assert figures.algorithms == NAMES
+        assert set(load_claims("sns", group.profit_table).better) <= set(NAMES)
+
+
+@pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")
+def test_public_files():
+    check_files(str(PUBLIC))
+    for group in GROUPS:
+        optima = load_figures("sns", group.profit_table).optima
+        for name, spec in group.instances.items():
+            found = open_instance(str(PUBLIC / spec))
+            if name.count(".") == 2:
+                knapsacks, items, _ = map(int, name.split("."))
+                assert found.problem.weights.shape == (knapsacks, items)
+            elif name != "GK10":  # misprinted
+                assert found.best_known == optima[name]
+    left_out = {
+        (name, c.name)
+        for name, jobs in (
+            (n, jobs_of(Group("", 8, 9, {n: s}), str(PUBLIC), 1)) for n, s in GROUPS[3].instances.items()
+        )
+        for c in CONTENDERS
+        if (name, c.name) not in jobs
+    }
+    squares = ("ga-sns", "sns", "sns-r", "sns-mr", "sns-r-mr")
+    assert left_out == {(name, c) for name in ("GK09", "GK10", "GK11") for c in squares}
+
+
+def test_files_that_are_missing(tmp_path):
+    with pytest.raises(sy.InputError, match=r"no folder was named with --instances; mknap.* are in the OR-Library"):
+        check_files(None)
+    (tmp_path / "mknapcb5.txt").write_text("")
+    with pytest.raises(sy.InputError, match=r"must hold mknapcb5.txt, mknapcb6.txt, but .* has no mknapcb6.txt;"):
+        check_files(str(tmp_path), GROUPS[1:2])
+    with pytest.raises(sy.InputError, match=r"nowhere has no mknap2.txt"):
+        check_files(str(tmp_path / "nowhere"), GROUPS[:1])
+
+
+def test_parameters_are_the_papers(folder):
+    jobs = jobs_of(TINY, folder, 2)
+    assert {place[1] for place in jobs} == set(NAMES)
+    sizes = {name: jobs["SENTO2", name][0].settings for name in NAMES}
+    assert sizes["rs-cpu"] == {"size": 1}
+    assert sizes["rs-gpu"] == {"size": 12}
+    assert sizes["ga-cpu"] == {"size": 100}
+    assert sizes["ga-gpu"] == {"size": 100, "replacement": "better"}
+    assert sizes["ga-sns"] == {"size": 144}
+    assert sizes["ga-sns-exp"] == {"size": 48}
+    assert all(sizes[name] == {} for name in NAMES if name.startswith("sns"))
+    for some in jobs.values():
+        assert [job.seed for job in some] == [1, 2]
+        assert {job.stop for job in some} == {sy.Evaluations(400_000)}
+
+
+def test_the_place_of_a_file_does_not_matter(folder, monkeypatch):
+    here = jobs_of(TINY, folder, 1)
+    monkeypatch.chdir(folder)
+    assert [job.key("e") for (job,) in jobs_of(TINY, ".", 1).values()] == [job.key("e") for (job,) in here.values()]
+
+
+# What the tables say
+
+
+def test_means_stand_beside_the_published(fill, folder):
+    jobs = jobs_of(TINY, folder, 3)
+    store = fill(jobs, lambda place, seed: (100 * NAMES.index(place[1]) + seed, 0.001 * seed))
+    tables = reproduce(TINY, store, runs=3, folder=folder)
+    assert list(tables) == [2, 3]
+    profits, against = tables[2]
+    assert profits.title == "Table 2: mean profit, small (3 runs; published figures in brackets)"
+    assert profits.header == ("", "SENTO2", "GK08")
+    texts = cells(profits)
+    assert list(texts) == [*NAMES, "optimum"]
+    assert texts["rs-cpu"] == {"SENTO2": "2.0 (7,968.2)", "GK08": "2.0"}
+    assert texts["sns-exp-r-mr"]["SENTO2"] == "1,302.0 (8,712.0)"
+    assert texts["optimum"] == {"SENTO2": "(8,722.0)", "GK08": ""}
+    assert [cell.text for row in profits.rows for cell in row if cell.bold] == ["1,302.0 (8,712.0)", "1,302.0"]
+    assert any("1,1035.567" in note for note in profits.notes)
+    assert cells(tables[3][0])["sns"] == {"SENTO2": "0.002 (0.424)", "GK08": "0.002"}
+    assert against.title.startswith("Table 2: sns-exp-r-mr against the others")
+    assert cells(against)["ga-gpu"]["published"] == "▲"
+    assert cells(against)["ga-cpu"]["published"] == ""
+
+
+def test_differences_are_tested(fill, folder):
+    """The champion is in the middle: clearly better than some, worse than others."""
+
+    def outcome(place, seed):
+        return 1000 + (0 if place[1] == "sns-exp-r-mr" else 500 if place[1] == "ga-sns" else -500) + seed % 5, 1.0
+
+    jobs = jobs_of(TINY, folder, 10)
+    signs = cells(reproduce(TINY, fill(jobs, outcome), runs=10, folder=folder)[2][1])
+    assert signs["ga-sns"]["SENTO2"] == signs["ga-sns"]["GK08"] == "▽"
+    assert signs["rs-cpu"]["SENTO2"] == signs["sns-exp"]["GK08"] == "▲"
+
+
+def test_infeasible_runs_are_counted(fill, folder):
+    def outcome(place, seed):
+        failed = place[1] == "rs-cpu" or (place == ("GK08", "ga-cpu") and seed == 1)
+        return None if failed else 10 * seed, 1.0
+
+    jobs = jobs_of(TINY, folder, 3)
+    profits, against = reproduce(TINY, fill(jobs, outcome), runs=3, folder=folder)[2]
+    assert cells(profits)["rs-cpu"] == {"SENTO2": "– (7,968.2)", "GK08": "–"}
+    assert cells(profits)["ga-cpu"] == {"SENTO2": "20.0 (8,722.0)", "GK08": "25.0"}
+    assert "3 of 3 runs ended infeasible and are not in the mean: rs-cpu on SENTO2, GK08." in profits.notes
+    assert "1 of 3 runs ended infeasible and are not in the mean: ga-cpu on GK08." in profits.notes
+    assert cells(against)["rs-cpu"]["SENTO2"] == cells(against)["ga-cpu"]["GK08"] == "?"
+
+
+def test_too_few_runs_have_no_significance(fill, folder):
+    tables = reproduce(TINY, fill(jobs_of(TINY, folder, 2), lambda *_: (5, 1.0)), runs=2, folder=folder)
+    assert [len(made) for made in tables.values()] == [1, 1]
+
+
+def test_many_instances_come_in_panels(fill, folder):
+    group = Group("small", 2, 3, dict.fromkeys(load_figures("sns", 2).instances, "mknap2.txt#WEISH01"))
+    tables = reproduce(group, fill(jobs_of(group, folder, 1), lambda *_: (5, 1.0)), runs=1, folder=folder)
+    assert [len(table.header) for table in tables[2]] == [9, 9]
+    assert [table.title[:18] for table in tables[2]] == ["Table 2: mean prof", "Table 2, continued"]
+    assert not tables[2][0].notes
+
+
+def test_what_needs_more_than_the_budget_is_left_out(fill, folder, monkeypatch):
+    monkeypatch.setattr(sns, "evaluations_for", lambda items: 2 * items * items - 1)
+    jobs = jobs_of(TINY, folder, 1)
+    assert ("SENTO2", "sns-exp") in jobs
+    assert ("SENTO2", "sns") not in jobs
+    tables = reproduce(TINY, fill(jobs, lambda *_: (5, 1.0)), runs=1, folder=folder)
+    texts = cells(tables[2][0])
+    assert texts["sns"] == {"SENTO2": "– (7,787.0)", "GK08": "–"}
+    assert any(": ga-sns, sns, sns-r, sns-mr, sns-r-mr on SENTO2, GK08;" in note for note in tables[2][0].notes)
+    assert cells(tables[3][0])["sns"]["SENTO2"] == "– (0.424)"
+
+
+# Whole runs
+
+
+def test_tiny_files(folder, tiny_budget, tmp_path, monkeypatch):
+    group = Group("small", 2, 3, {"SENTO2": "mknap2.txt#SENTO2", "WEISH01": "gk08.dat"})
+    with Store(tmp_path / "runs.sqlite") as store:
+        tables = reproduce(group, store, runs=3, workers=1, folder=folder)
+        monkeypatch.setattr(experiment, "ProcessPoolExecutor", None)  # nothing is left to do
+        assert reproduce(group, store, runs=3, folder=folder) == tables
+        stored = {row["algorithm"]: row for row in store.rows("sns") if row["instance"] == "mknap2.txt#SENTO2"}
+    texts = cells(tables[2][0])
+    optima = {name: best_of(open_instance(f"{folder}/{spec}").problem) for name, spec in group.instances.items()}
+    for name in NAMES:
+        for instance, text in texts[name].items():
+            assert 0 < float(text.split()[0]) <= optima[instance], (name, text)
+    assert float(texts["sns-exp-r"]["WEISH01"].split()[0]) == optima["WEISH01"]
+    assert {row["evaluations"] for name, row in stored.items() if name.startswith("sns")} == {720}
+
+
+def best_of(problem):
+    """The optimum, by trying all."""
+    n = problem.space.n
+    choices = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    fits = (choices @ problem.weights.T <= problem.capacities).all(axis=1)
+    return int((choices @ problem.profits)[fits].max())
+
+
+def test_figures(folder, tmp_path):
+    pytest.importorskip("matplotlib", reason='needs the extra "plots"')
+    made = draw_figures(folder, str(tmp_path))
+    assert [path.name for path in made] == [f"sns-figure-{number:02d}.png" for number in FIGURES]
+    for path in made:
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert path.stat().st_size > 10_000
