@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from systola.backends.lane import choose_gauge
 from systola.backends.memory import zeros
 from systola.encodings import Array
 from systola.engines.engine import Design, refuse_if_too_large, too_large
@@ -88,6 +89,7 @@ def rows_in_memory(design: Design) -> int:
 def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:
     """Arrays of a session, in the host's memory; a lane takes up to `chunk` cells together."""
     problem, design = work.problem, work.design
+    choose_gauge(problem)
     space, encoding = problem.space, problem.encoding
     marks, dtype, _ = problem.marks() if design.marked else Problem.marks(problem)
     tallies = tallies_of(work)

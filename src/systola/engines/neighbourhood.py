@@ -256,9 +256,12 @@ give_body("mend", Mesh, _mend_nothing)
 give_body("mend", MendedMesh, _mend_child)
 
 
+FEWEST_EVALUATIONS, MOST_EVALUATIONS = 400_000, 3_000_000
+
+
 def evaluations_for(n: int) -> int:
     """Section 5.4: how many solutions a run on n decisions may make."""
-    return min(max(5000 * n, 400_000), 3_000_000)
+    return min(max(5000 * n, FEWEST_EVALUATIONS), MOST_EVALUATIONS)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from systola.engines.neighbourhood import evaluations_for
+from systola.engines.neighbourhood import MOST_EVALUATIONS, evaluations_for
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
 from systola.lab.experiment import Job, count_runs, do_jobs, key_of
@@ -119,19 +119,18 @@ def check_files(folder: str | None, groups: tuple[Group, ...] = GROUPS) -> None:
 
 
 def jobs_of(group: Group, folder: str, runs: int) -> dict[Place, list[Job]]:
-    """All runs of a group. Left out is what could not make a single step: two populations are above the budget."""
+    """All runs of a group. What two populations of the budget do not cover makes one step all the same."""
     jobs = {}
     for name, spec in group.instances.items():
         problem = open_instance(str(Path(folder) / spec)).problem
         items, digest = problem.space.n, problem.digest()
         budget = evaluations_for(items)
-        stop = Stop(evaluations=budget)
         for contender in CONTENDERS:
-            if 2 * contender.size(items) <= budget:
-                settings = contender.settings(items)
-                jobs[name, contender.name] = [
-                    Job(spec, contender.algorithm, seed, settings, stop, digest, folder) for seed in range(1, runs + 1)
-                ]
+            settings = contender.settings(items)
+            stop = Stop(evaluations=max(budget, 2 * contender.size(items)))
+            jobs[name, contender.name] = [
+                Job(spec, contender.algorithm, seed, settings, stop, digest, folder) for seed in range(1, runs + 1)
+            ]
     return jobs
 
 
@@ -158,7 +157,7 @@ def reproduce(
 
     profits = _samples(group, done, lambda row: row["objective"] if row["feasible"] else None)
     seconds = _samples(group, done, lambda row: row["seconds"])
-    notes = (*_left_out(group, jobs), *_infeasible(done))
+    notes = (*_over_budget(jobs), *_infeasible(done))
     shown = f"({count} run{'s' * (count > 1)}; published figures in brackets)"
     profit_tables = _panels(group.profit_table, f"mean profit, {group.problem} {shown}", profits, 1, False, notes)
     time_tables = _panels(group.time_table, f"seconds a run on one core, {group.problem} {shown}", seconds, 3, True)
@@ -171,7 +170,7 @@ def reproduce(
 def _samples(
     group: Group, done: Mapping[Place, list[dict[str, Any]]], measure: Callable[[dict[str, Any]], float | None]
 ) -> Samples:
-    """Values by place; runs without one, and algorithms that were left out, leave samples short or empty."""
+    """Values by place; runs without one leave samples short or empty."""
     samples: Samples = {name: {c.name: [] for c in CONTENDERS} for name in group.instances}
     for (name, algorithm), rows in done.items():
         samples[name][algorithm] = [value for value in map(measure, rows) if value is not None]
@@ -228,12 +227,9 @@ def _significance(number: int, profits: Samples) -> tuple[Table, ...]:
     return tuple(tables)
 
 
-def _left_out(group: Group, jobs: Mapping[Place, list[Job]]) -> list[str]:
-    places = ((name, c.name) for name in group.instances for c in CONTENDERS)
-    names = _by_algorithm([place for place in places if place not in jobs])
-    if not names:
-        return []
-    return [f"Left out, because a second population is above the budget: {names}."]
+def _over_budget(jobs: Mapping[Place, list[Job]]) -> list[str]:
+    names = _by_algorithm([place for place, some in jobs.items() if (some[0].stop.evaluations or 0) > MOST_EVALUATIONS])
+    return [f"One step, though two populations are above the budget: {names}."] if names else []
 
 
 def _infeasible(done: Mapping[Place, list[dict[str, Any]]]) -> list[str]:
