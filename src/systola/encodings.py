@@ -6,6 +6,7 @@ On the host it checks, packs and unpacks solutions; its `space` is the record by
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -110,16 +111,16 @@ def _length(problem: Any, n: int | str) -> int:
     return int(value)
 
 
-class Encoding:
+class Encoding(ABC):
     """What all encodings offer."""
 
+    @abstractmethod
     def space(self, problem: Any) -> Space:
         """The record by which kernels know the solutions of this problem."""
-        raise NotImplementedError
 
+    @abstractmethod
     def store(self, space: Any, solutions: Array) -> Array:
         """Checked rows of decisions as rows of storage."""
-        raise NotImplementedError
 
     def load(self, space: Any, rows: Array) -> Array:
         """Rows of storage as rows of decisions."""
@@ -132,6 +133,11 @@ class Encoding:
     def blank(self, space: Any, rows: int) -> Array:
         """Rows of plain decisions, as `evaluate` gets them."""
         return np.zeros((rows, space.n), np.int32)
+
+    def example(self, space: Any) -> Array:
+        """The plain decisions of one solution, whichever."""
+        one: Array = self.blank(space, 1)[0]
+        return one
 
 
 def _as_rows(solutions: Any, n: int, what: str) -> Array:
@@ -191,6 +197,9 @@ class Integers(Encoding):
             raise InputError(f"low <= high must hold, but decision {i} has low {low[i]} and high {high[i]}")
         return Digits(n, low, high)
 
+    def example(self, space: Any) -> Array:
+        return np.array(space.low)
+
     def _bound(self, problem: Any, name: str, n: int) -> Array:
         bound = getattr(self, name)
         if isinstance(bound, str):
@@ -223,6 +232,9 @@ class Permutation(Encoding):
 
     def space(self, problem: Any) -> Order:
         return Order(_length(problem, self.n))
+
+    def example(self, space: Any) -> Array:
+        return np.arange(space.n, dtype=np.int32)
 
     def store(self, space: Any, solutions: Array) -> Array:
         rows = _as_rows(solutions, space.n, "a permutation")

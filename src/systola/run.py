@@ -15,7 +15,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from systola.backends.cpu import judge
-from systola.backends.session import Session, Work
+from systola.backends.session import Session, Work, memory_of
 from systola.checkpoint import write_checkpoint
 from systola.encodings import Array
 from systola.engines.population import NEVER
@@ -39,6 +39,7 @@ class Progress:
     objective: Any = None
     violation: float = 0.0
     fraction: float | None = None  # of the budget
+    memory: int = 0  # bytes of the population and its workspace
     snapshot: Callable[[], Any] | None = field(default=None, repr=False)  # copies the population to the host
 
 
@@ -285,8 +286,9 @@ class Run:
     def _tell(self, stage: str) -> None:
         if self.callback is None:
             return
+        memory = memory_of(self.work, self.session.lanes)
         if stage == "compiling":
-            wants_end = self.callback(Progress(stage, 0, 0, 0.0))
+            wants_end = self.callback(Progress(stage, 0, 0, 0.0, memory=memory))
         else:
             best = self.session.best()
             known = best.step[0] >= 0
@@ -299,6 +301,7 @@ class Run:
                     self.objective_of(best.score[0]) if known else None,
                     self.violation_of(best.score[0]) if known else 0.0,
                     self._fraction(),
+                    memory,
                     self.session.population,
                 )
             )

@@ -102,13 +102,9 @@ def solve(
             f"{stop.evaluations}; choose a smaller grid or population"
         )
     given = _storage_of(problem, start, design.started)
-    probe = problem.encoding.blank(problem.space, 1)[0]
+    probe = problem.encoding.example(problem.space)
     if len(given):
         probe = problem.encoding.load(problem.space, given[:1])[0]
-    elif hasattr(problem.space, "low"):
-        probe[:] = problem.space.low
-    elif problem.encoding.__class__.__name__ == "Permutation":
-        probe[:] = np.arange(problem.space.n)
     compiled, measures, dtype = _measures_of(problem, probe, backend)
     if not compiled:
         backend = "python"

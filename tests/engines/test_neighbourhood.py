@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-from conftest import Balance, OneMax, small_knapsack, small_multi_knapsack
+from conftest import Balance, OneMax, small_knapsack, small_multi_knapsack, story
 from engines.naive_sns import run
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
@@ -114,6 +114,17 @@ def test_repair_keeps_all_feasible_and_seeds_start_well():
     assert good[:, 0].mean() > plain[:, 0].mean()
 
 
+@pytest.mark.parametrize(
+    "engine", [sy.SNS(moving=True), sy.SNS(True, True, True, repair=True, seeded=True), sy.GA(size=20)]
+)
+def test_resumed_runs_end_alike(engine, tmp_path):
+    problem, path = small_multi_knapsack(12, 3), tmp_path / "state"
+    whole = sy.solve(problem, engine, stop=sy.Iterations(30), seed=SEED)
+    sy.solve(problem, engine, stop=sy.Iterations(13), seed=SEED, checkpoint=path, threads=1)
+    resumed = sy.solve(problem, engine, stop=sy.Iterations(30), seed=SEED, resume=path)
+    assert story(resumed) == story(whole)
+
+
 def test_repair_needs_a_problem_that_can():
     with pytest.raises(sy.InputError, match="repair"):
         sy.solve(small_knapsack(), sy.SNS(repair=True))
@@ -135,6 +146,10 @@ def test_a_mesh_too_large_for_the_machine():
 
     with pytest.raises(sy.InputError, match="GiB"):
         sy.solve(Wide(10**6), sy.SNS())
+    told = []
+    sy.solve(Wide(300), sy.SNS(), stop=sy.Iterations(1), callback=told.append)
+    assert told[0].stage == "compiling"
+    assert told[0].memory > 300 * 300 * 300 / 8
 
 
 @pytest.mark.parametrize(
@@ -142,6 +157,14 @@ def test_a_mesh_too_large_for_the_machine():
 )
 def test_budget_of_the_paper(n, most):
     assert evaluations_for(n) == most
+
+
+@pytest.mark.parametrize("n", [80, 105, 250, 500])
+def test_rows_of_large_square_meshes_never_move_in_the_papers_budget(n):
+    """So that (mr)SNS is SNS there, whatever the paper's tables say."""
+    design = sy.SNS(moving=True).prepare(small_multi_knapsack(n, 2))
+    assert design.steps < n
+    assert sy.SNS(exponential=True, moving=True).prepare(small_multi_knapsack(n, 2)).steps > n
 
 
 def test_ga_makes_children_mostly_of_the_better_parent():

@@ -50,7 +50,7 @@ class Screen:
             return
         if self._live is None:
             if progress.stage != self._last_stage and progress.stage in ("compiling", "running"):
-                self._console.print(f"{self._title}: {progress.stage}", highlight=False)
+                self._console.print(f"{self._title}: {progress.stage}{_size(progress)}", highlight=False)
             self._last_stage = progress.stage
             return
         self._live.update(self._line(progress))
@@ -59,7 +59,7 @@ class Screen:
         line = Table.grid(padding=(0, 1))
         cells: list[Any] = [f"[bold]{self._title}[/bold]"]
         if progress.stage == "compiling":
-            cells.append("compiling kernels (once; later starts take them from the cache)")
+            cells.append(f"compiling kernels (once; later starts take them from the cache){_size(progress)}")
         else:
             if progress.fraction is not None:
                 cells.append(ProgressBar(total=1.0, completed=progress.fraction, width=24))
@@ -77,6 +77,12 @@ class Screen:
             line.add_column(no_wrap=True)
         line.add_row(*cells)
         return line
+
+
+def _size(progress: Progress) -> str:
+    """How much memory a large population takes."""
+    large = progress.stage == "compiling" and progress.memory >= 2**27
+    return f"; the population takes {progress.memory / 2**30:.1f} GiB" if large else ""
 
 
 def _short(value: float) -> str:
