@@ -21,6 +21,7 @@ from systola.problem import (
     evaluate,
     fitness,
     flip,
+    flip_marked,
     flip_run,
     mark,
     remark,
@@ -127,6 +128,15 @@ def _check_flip(problem: Problem, x: Array, draws: np.random.Generator) -> None:
         _weighed(problem, tally, measures), wanted
     ):
         raise CheckFailed(f"flip_run of the decisions {first} to {last} ends wrong from {x.tolist()}")
+    some = (draws.random(len(x)) < 0.2).astype(x.dtype)
+    word = int(draws.integers(stored.shape[1]))
+    some[: 64 * word] = some[64 * word + 64 :] = 0
+    flip_marked(problem.record, stored, 0, word, problem.encoding.store(problem.space, some[None])[0, word], tally)
+    turned ^= some
+    if not np.array_equal(problem.encoding.load(problem.space, stored)[0], turned) or not _agree(
+        _weighed(problem, tally, measures), _measure(problem, turned)
+    ):
+        raise CheckFailed(f"flip_marked of {np.flatnonzero(some).tolist()} ends wrong")
     if problem.offers("repair"):
         _check_made(problem, stored, tally, measures, "repair", problem.ranking())
 

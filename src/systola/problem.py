@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-from systola.bits import toggle
+from systola.bits import lowest_one, toggle
 from systola.digest import digest_of_data, digest_of_functions
 from systola.encodings import Array, Encoding, sample
 from systola.errors import InputError
@@ -76,6 +76,12 @@ def flip(problem: Any, x: Any, row: Any, i: Any, tally: Any) -> Any:
 def flip_run(problem: Any, x: Any, row: Any, first: Any, last: Any, tally: Any) -> Any:
     """With `flip`: flip the decisions first <= i < last of the packed x[row], and keep its tally."""
     return body_of("flip_run", problem)(problem, x, row, first, last, tally)
+
+
+@verb
+def flip_marked(problem: Any, x: Any, row: Any, word: Any, marked: Any, tally: Any) -> Any:
+    """With `flip`: flip the one bits of `marked` in this word of the packed x[row], and keep its tally."""
+    return body_of("flip_marked", problem)(problem, x, row, word, marked, tally)
 
 
 @verb
@@ -174,6 +180,14 @@ def _flip_one_by_one(self: Any, x: Any, row: Any, first: Any, last: Any, tally: 
         toggle(x, row, i)
 
 
+def _flip_marks_one_by_one(self: Any, x: Any, row: Any, word: Any, marked: Any, tally: Any) -> None:
+    while marked != np.uint64(0):
+        i = (word << 6) + lowest_one(marked)
+        flip(self, x, row, i, tally)
+        toggle(x, row, i)
+        marked &= marked - np.uint64(1)
+
+
 def _count_measures(self: Any, x: Any, row: Any, measures: Any, tally: Any) -> None:
     for k in range(measures.shape[0]):
         tally[k] = measures[k]
@@ -222,7 +236,7 @@ def _write_measures(value: Any, measures: Any) -> Any:
 
 _VERBS = (
     *("evaluate", "fitness", "violation", "better", "prefers"),
-    *("flip", "flip_run", "count", "weigh", "repair", "mark", "remark", "cross", "construct"),
+    *("flip", "flip_run", "flip_marked", "count", "weigh", "repair", "mark", "remark", "cross", "construct"),
 )
 _NOTHING = "nothing"  # the field of a problem without data: a record needs one
 _known_helpers: set[FunctionType] = set()
@@ -283,6 +297,7 @@ class Problem:
         bodies.setdefault("remark", _no_remarks)
         bodies.setdefault("construct", _construct_uniformly)
         bodies.setdefault("flip_run", _flip_one_by_one)
+        bodies.setdefault("flip_marked", _flip_marks_one_by_one)
         bodies.setdefault("count", _count_measures)
         bodies.setdefault("weigh", _weigh_measures)
         digest, helpers = digest_of_functions({k: b for k, b in bodies.items() if isinstance(b, FunctionType)})

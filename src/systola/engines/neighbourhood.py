@@ -19,7 +19,7 @@ from systola.engines.engine import Design, refuse_if_too_large
 from systola.engines.population import assess, note
 from systola.errors import InputError
 from systola.kernel import inlined
-from systola.problem import Problem, better, construct, count, flip, flip_run, repair, weigh
+from systola.problem import Problem, better, construct, count, flip_marked, flip_run, repair, weigh
 from systola.rng import START, STEP, below, draw
 from systola.verbs import Body, body_of, give_body, verb
 
@@ -49,14 +49,14 @@ class MendedMesh(NamedTuple):
 
 
 @verb
-def change(problem: Any, lanes: Any, lane: Any, i: Any) -> Any:
-    """Flip decision i of lanes.child[lane], and keep its tally if the problem has one."""
-    return body_of("change", problem)(problem, lanes, lane, i)
+def change_marked(problem: Any, x: Any, row: Any, lanes: Any, lane: Any) -> Any:
+    """Make the tally of lanes.child[lane], which was x[row] before some bits were toggled, its own again."""
+    return body_of("change_marked", problem)(problem, x, row, lanes, lane)
 
 
 @verb
 def change_run(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> Any:
-    """`change` for the decisions first <= i < last."""
+    """Flip the decisions first <= i < last of lanes.child[lane], and keep its tally if the problem has one."""
     return body_of("change_run", problem)(problem, lanes, lane, first, last)
 
 
@@ -67,9 +67,9 @@ def conclude(problem: Any, space: Any, lanes: Any, lane: Any) -> Any:
 
 
 @verb
-def scatter(engine: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> Any:
-    """Flip decisions chosen at random in lanes.child[lane], a copy of x[row]; `key` is seed, step and cell."""
-    return body_of("scatter", engine)(engine, problem, x, row, lanes, lane, n, wanted, key)
+def scatter(engine: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> Any:
+    """Toggle decisions chosen at random in lanes.child[lane], a copy of x[row]; `key` is seed, step and cell."""
+    return body_of("scatter", engine)(engine, x, row, lanes, lane, n, wanted, key)
 
 
 @verb
@@ -78,9 +78,11 @@ def mend(engine: Any, problem: Any, lanes: Any, lane: Any) -> Any:
     return body_of("mend", engine)(engine, problem, lanes, lane)
 
 
-def _change_by_flip(problem: Any, lanes: Any, lane: Any, i: Any) -> None:
-    flip(problem, lanes.child, lane, i, lanes.tally[lane])
-    toggle(lanes.child, lane, i)
+def _change_marked_by_flips(problem: Any, x: Any, row: Any, lanes: Any, lane: Any) -> None:
+    for w in range(x.shape[1]):
+        marked = lanes.child[lane, w] ^ x[row, w]
+        lanes.child[lane, w] = x[row, w]
+        flip_marked(problem, lanes.child, lane, w, marked, lanes.tally[lane])
 
 
 def _conclude_by_tally(problem: Any, space: Any, lanes: Any, lane: Any) -> None:
@@ -96,8 +98,8 @@ def _change_run_plainly(problem: Any, lanes: Any, lane: Any, first: Any, last: A
         lanes.child[lane, w] ^= segment_mask(w, first, last)
 
 
-def _change_plainly(problem: Any, lanes: Any, lane: Any, i: Any) -> None:
-    toggle(lanes.child, lane, i)
+def _keep_changes(problem: Any, x: Any, row: Any, lanes: Any, lane: Any) -> None:
+    pass
 
 
 def _conclude_by_evaluation(problem: Any, space: Any, lanes: Any, lane: Any) -> None:
@@ -105,12 +107,12 @@ def _conclude_by_evaluation(problem: Any, space: Any, lanes: Any, lane: Any) -> 
 
 
 _BY_TALLY: dict[str, Body] = {
-    "change": _change_by_flip,
+    "change_marked": _change_marked_by_flips,
     "change_run": _change_run_by_flips,
     "conclude": _conclude_by_tally,
 }
 _BY_EVALUATION: dict[str, Body] = {
-    "change": _change_plainly,
+    "change_marked": _keep_changes,
     "change_run": _change_run_plainly,
     "conclude": _conclude_by_evaluation,
 }
@@ -152,7 +154,7 @@ def _phase(self: Any, step: Any) -> Any:
     return moved % self.length, moved // self.length % self.width if self.moving else np.int64(0), 0
 
 
-def _scatter(self: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
+def _scatter(self: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
     """Flip `wanted` different decisions, all sets alike (Floyd's way): those flipped differ from the parent's."""
     seed, step, cell = key
     done = np.int64(0)
@@ -164,13 +166,11 @@ def _scatter(self: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, n
                 i = below(number, last + 1)
                 if bit(lanes.child, lane, i) != bit(x, row, i):
                     i = last
-                change(problem, lanes, lane, i)
+                toggle(lanes.child, lane, i)
             done += 1
 
 
-def _scatter_undecided(
-    self: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any
-) -> None:
+def _scatter_undecided(self: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
     """Flip up to `wanted` decisions, none twice, mostly undecided ones: places are cubes of uniform fractions."""
     seed, step, cell = key
     done = np.int64(0)
@@ -181,7 +181,7 @@ def _scatter_undecided(
                 square = (number * number) >> np.uint64(32)
                 i = np.int64(self.undecided[below((square * number) >> np.uint64(32), n)])
                 if bit(lanes.child, lane, i) == bit(x, row, i):
-                    change(problem, lanes, lane, i)
+                    toggle(lanes.child, lane, i)
             done += 1
 
 
@@ -210,7 +210,8 @@ def _do_cell(
     for k in range(population.tally.shape[1]):
         lanes.tally[lane, k] = population.tally[row, k]
     if self.random:
-        scatter(self, problem, x, row, lanes, lane, space.n, self.counts[i], (seed, step, cell))
+        scatter(self, x, row, lanes, lane, space.n, self.counts[i], (seed, step, cell))
+        change_marked(problem, x, row, lanes, lane)
     else:
         last = j + self.counts[i]
         change_run(problem, lanes, lane, j, min(last, space.n))

@@ -144,6 +144,11 @@ class MultiKnapsack(Problem):
             add_marked(tally, self.entries, w << 6, (~x[row, w] if many else x[row, w]) & mask, -2 * sign)
             x[row, w] ^= mask
 
+    def flip_marked(self, x, row, word, marked, tally):
+        add_marked(tally, self.entries, word << 6, marked & ~x[row, word], 1)
+        add_marked(tally, self.entries, word << 6, marked & x[row, word], -1)
+        x[row, word] ^= marked
+
     def construct(self, space, x, row, tally, seed, step, cell):
         # As in the knapsack of one dimension: what no longer fits is left out, any other item is taken with
         # probability one half. From a random item on, so that no item is favoured.
