@@ -14,6 +14,7 @@ LAYERS = [
     {"records", "kernel", "digest", "verbs"},
     {"rng", "bits"},
     {"encodings", "lines", "stop", "trace"},
+    {"fields"},
     {"problem", "checkpoint"},
     {"problems", "contracts"},
     {"engines"},

@@ -18,6 +18,7 @@ from systola.bits import lowest_one, toggle
 from systola.digest import digest_of_data, digest_of_functions
 from systola.encodings import Array, Encoding, sample
 from systola.errors import InputError
+from systola.fields import plain
 from systola.records import record_type
 from systola.rng import STEP
 from systola.verbs import body_of, give_body, has_body, objective_verb, verb
@@ -318,7 +319,7 @@ class Problem:
         self.bind()
         for field in self._kernel_fields():
             if hasattr(self, field):
-                object.__setattr__(self, field, _plain(getattr(self, field), f"{type(self).__name__}.{field}"))
+                object.__setattr__(self, field, plain(getattr(self, field), f"{type(self).__name__}.{field}"))
         self.check()
 
     def check(self) -> None:
@@ -327,7 +328,7 @@ class Problem:
     def derive(self, **values: Any) -> None:
         """Set fields declared with `init=False`."""
         for name, value in values.items():
-            object.__setattr__(self, name, _plain(value, name))
+            object.__setattr__(self, name, plain(value, name))
 
     @property
     def senses(self) -> tuple[int, ...]:
@@ -376,27 +377,3 @@ class Problem:
     def describe(self) -> str:
         """One line for people."""
         return f"{type(self).__name__}, {self.space.n} decisions"
-
-
-def _plain(value: Any, where: str) -> Any:
-    """Numbers and C-ordered arrays of the few types that kernels are compiled for."""
-    if isinstance(value, str) or value is None:
-        return value
-    try:
-        array: Array = np.asarray(value)
-    except ValueError:
-        raise InputError(f"{where} must be a number or an array of numbers, but its rows differ in length") from None
-    if array.dtype.kind == "O" and isinstance(value, int):
-        raise InputError(f"{where} must fit into 64 bits, but got {value}")
-    if array.dtype.kind not in "biuf":
-        raise InputError(f"{where} must be a number or an array of numbers, but got {type(value).__name__}")
-    if array.ndim == 0:
-        number = array.item()
-        if isinstance(number, int) and not -(2**63) <= number < 2**63:
-            raise InputError(f"{where} must fit into 64 bits, but got {number}")
-        return number
-    if array.dtype.kind == "f" and array.dtype != np.float64:
-        array = array.astype(np.float64)
-    if array.dtype.kind in "iu" and array.dtype.itemsize < 8 and array.dtype not in (np.int32, np.uint8):
-        array = array.astype(np.int64)
-    return np.ascontiguousarray(array)

@@ -21,6 +21,7 @@ PROBLEMS = {
     "loose": small_multi_knapsack(66, 2, tightness=0.9),
     "measures as tallies": small_knapsack(21),
     "interacting flips": sy.MMDP(24),
+    "interacting flips across words": sy.MMDP(66),
     "plain": OneMax(20),
     "plain, float": Balance(np.random.default_rng(1).random(20)),
 }

@@ -68,7 +68,7 @@ def memory_of(work: Work, lanes: int) -> int:
     x = work.problem.encoding.empty(space, 1)
     tally = tallies_of(work).number * np.dtype(tallies_of(work).dtype).itemsize
     row: int = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize + tally * work.design.tallied
-    lane: int = 3 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * tally
+    lane: int = 4 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * tally
     return rows_in_memory(work.design) * row + lanes * lane + work.design.slots.nbytes
 
 
@@ -108,6 +108,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             np.full(lanes, NEVER, np.int64),
             np.zeros(lanes, np.int64),
             np.zeros((lanes, work.measures), work.dtype),
+            encoding.empty(space, lanes),
             encoding.empty(space, lanes),
             encoding.empty(space, lanes),
             np.zeros((2 * lanes * chunk, work.measures), work.dtype, order="F"),

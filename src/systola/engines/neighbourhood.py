@@ -49,9 +49,9 @@ class MendedMesh(NamedTuple):
 
 
 @verb
-def change_marked(problem: Any, x: Any, row: Any, lanes: Any, lane: Any) -> Any:
-    """Make the tally of lanes.child[lane], which was x[row] before some bits were toggled, its own again."""
-    return body_of("change_marked", problem)(problem, x, row, lanes, lane)
+def change_marked(problem: Any, lanes: Any, lane: Any) -> Any:
+    """Flip the decisions marked in lanes.marked[lane] in lanes.child[lane], and keep its tally if there is one."""
+    return body_of("change_marked", problem)(problem, lanes, lane)
 
 
 @verb
@@ -67,9 +67,9 @@ def conclude(problem: Any, space: Any, lanes: Any, lane: Any) -> Any:
 
 
 @verb
-def scatter(engine: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> Any:
-    """Toggle decisions chosen at random in lanes.child[lane], a copy of x[row]; `key` is seed, step and cell."""
-    return body_of("scatter", engine)(engine, x, row, lanes, lane, n, wanted, key)
+def scatter(engine: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> Any:
+    """Mark decisions chosen at random in lanes.marked[lane], where none is; `key` is seed, step and cell."""
+    return body_of("scatter", engine)(engine, lanes, lane, n, wanted, key)
 
 
 @verb
@@ -78,11 +78,9 @@ def mend(engine: Any, problem: Any, lanes: Any, lane: Any) -> Any:
     return body_of("mend", engine)(engine, problem, lanes, lane)
 
 
-def _change_marked_by_flips(problem: Any, x: Any, row: Any, lanes: Any, lane: Any) -> None:
-    for w in range(x.shape[1]):
-        marked = lanes.child[lane, w] ^ x[row, w]
-        lanes.child[lane, w] = x[row, w]
-        flip_marked(problem, lanes.child, lane, w, marked, lanes.tally[lane])
+def _change_marked_by_flips(problem: Any, lanes: Any, lane: Any) -> None:
+    for w in range(lanes.child.shape[1]):
+        flip_marked(problem, lanes.child, lane, w, lanes.marked[lane, w], lanes.tally[lane])
 
 
 def _conclude_by_tally(problem: Any, space: Any, lanes: Any, lane: Any) -> None:
@@ -98,8 +96,9 @@ def _change_run_plainly(problem: Any, lanes: Any, lane: Any, first: Any, last: A
         lanes.child[lane, w] ^= segment_mask(w, first, last)
 
 
-def _keep_changes(problem: Any, x: Any, row: Any, lanes: Any, lane: Any) -> None:
-    pass
+def _change_marked_plainly(problem: Any, lanes: Any, lane: Any) -> None:
+    for w in range(lanes.child.shape[1]):
+        lanes.child[lane, w] ^= lanes.marked[lane, w]
 
 
 def _conclude_by_evaluation(problem: Any, space: Any, lanes: Any, lane: Any) -> None:
@@ -112,7 +111,7 @@ _BY_TALLY: dict[str, Body] = {
     "conclude": _conclude_by_tally,
 }
 _BY_EVALUATION: dict[str, Body] = {
-    "change_marked": _keep_changes,
+    "change_marked": _change_marked_plainly,
     "change_run": _change_run_plainly,
     "conclude": _conclude_by_evaluation,
 }
@@ -154,8 +153,8 @@ def _phase(self: Any, step: Any) -> Any:
     return moved % self.length, moved // self.length % self.width if self.moving else np.int64(0), 0
 
 
-def _scatter(self: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
-    """Flip `wanted` different decisions, all sets alike (Floyd's way): those flipped differ from the parent's."""
+def _scatter(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
+    """Mark `wanted` different decisions, all sets alike (Floyd's way)."""
     seed, step, cell = key
     done = np.int64(0)
     while done < wanted:
@@ -164,14 +163,14 @@ def _scatter(self: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted:
             if done < wanted:
                 last = n - wanted + done
                 i = below(number, last + 1)
-                if bit(lanes.child, lane, i) != bit(x, row, i):
+                if bit(lanes.marked, lane, i):
                     i = last
-                toggle(lanes.child, lane, i)
+                toggle(lanes.marked, lane, i)
             done += 1
 
 
-def _scatter_undecided(self: Any, x: Any, row: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
-    """Flip up to `wanted` decisions, none twice, mostly undecided ones: places are cubes of uniform fractions."""
+def _scatter_undecided(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
+    """Mark up to `wanted` decisions, none twice, mostly undecided ones: places are cubes of uniform fractions."""
     seed, step, cell = key
     done = np.int64(0)
     while done < wanted:
@@ -180,8 +179,8 @@ def _scatter_undecided(self: Any, x: Any, row: Any, lanes: Any, lane: Any, n: An
             if done < wanted:
                 square = (number * number) >> np.uint64(32)
                 i = np.int64(self.undecided[below((square * number) >> np.uint64(32), n)])
-                if bit(lanes.child, lane, i) == bit(x, row, i):
-                    toggle(lanes.child, lane, i)
+                if not bit(lanes.marked, lane, i):
+                    toggle(lanes.marked, lane, i)
             done += 1
 
 
@@ -210,8 +209,10 @@ def _do_cell(
     for k in range(population.tally.shape[1]):
         lanes.tally[lane, k] = population.tally[row, k]
     if self.random:
-        scatter(self, x, row, lanes, lane, space.n, self.counts[i], (seed, step, cell))
-        change_marked(problem, x, row, lanes, lane)
+        for w in range(x.shape[1]):
+            lanes.marked[lane, w] = np.uint64(0)
+        scatter(self, lanes, lane, space.n, self.counts[i], (seed, step, cell))
+        change_marked(problem, lanes, lane)
     else:
         last = j + self.counts[i]
         change_run(problem, lanes, lane, j, min(last, space.n))

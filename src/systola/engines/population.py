@@ -38,6 +38,7 @@ class Lanes(NamedTuple):
     score: Array  # [lanes, measures] its measures
     best: Array  # [lanes, words or decisions] the solution
     child: Array  # [lanes, words or decisions] a child under construction
+    marked: Array  # [lanes, words or decisions] which of its decisions will change
     trial: Array  # [2 * lanes * chunk, measures] of children not yet accepted, of `chunk` cells at a time
     tally: Array  # [2 * lanes * chunk, tallies] likewise
     kept: Array  # [2 * lanes * chunk] which children are
