@@ -74,6 +74,8 @@ class MultiKnapsack(Problem):
             if (values < 0).any():
                 at = np.argwhere(values < 0)[0]
                 raise InputError(f"`{name} >= 0` must hold, but got {values[tuple(at)]} at {(at + 1).tolist()}")
+            if int(values.max()) >= _LIMIT:  # before any sum, which could wrap
+                raise InputError(f"each {name} must be below 2**31, but got {values.max()}; scale the data down")
         if not isinstance(self.scale, int) or self.scale < 1:
             raise InputError(f"`scale >= 1` must hold for a whole number, but got {self.scale!r}")
         most = max(int(self.profits.sum()), int(self.weights.sum(axis=1).max()), int(self.capacities.max()))
