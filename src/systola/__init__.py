@@ -2,6 +2,7 @@
 
 from systola.bits import bit
 from systola.encodings import Binary, Integers, Permutation
+from systola.engines.cellular import Cellular
 from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.random_search import RS
@@ -14,8 +15,9 @@ from systola.errors import (
     SlowObjectiveWarning,
     SystolaError,
 )
-from systola.problem import MAXIMISE, MINIMISE, Marks, Problem, Tallies
-from systola.problems import MMDP, CustomerRelease, Knapsack, MultiKnapsack, NextRelease
+from systola.increments import Marks, Tables, Tallies
+from systola.problem import MAXIMISE, MINIMISE, Problem
+from systola.problems import MMDP, CustomerRelease, Knapsack, MultiKnapsack, NextRelease, QuadraticAssignment
 from systola.result import Result
 from systola.run import Progress
 from systola.solve import solve
@@ -33,6 +35,7 @@ __all__ = [
     "SGS",
     "SNS",
     "Binary",
+    "Cellular",
     "CheckFailed",
     "CustomerRelease",
     "Evaluations",
@@ -48,12 +51,14 @@ __all__ = [
     "Permutation",
     "Problem",
     "Progress",
+    "QuadraticAssignment",
     "Result",
     "Seconds",
     "SlowObjectiveWarning",
     "Stall",
     "Stop",
     "SystolaError",
+    "Tables",
     "Tallies",
     "Target",
     "__version__",

@@ -13,21 +13,8 @@ import numpy as np
 from systola.bits import toggle
 from systola.encodings import Array, Bits
 from systola.errors import CheckFailed
-from systola.problem import (
-    Problem,
-    Tallies,
-    count,
-    cross,
-    evaluate,
-    fitness,
-    flip,
-    flip_marked,
-    flip_run,
-    mark,
-    remark,
-    violation,
-    weigh,
-)
+from systola.increments import Tallies, count, cross, flip, flip_marked, flip_run, mark, remark, weigh
+from systola.problem import Problem, evaluate, fitness, violation
 from systola.verbs import body_of
 
 

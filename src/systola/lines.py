@@ -17,14 +17,29 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from systola.bits import lowest_one
+from systola.kernel import inlined
 
 VECTOR = 16
 _LINE = ir.VectorType(ir.IntType(32), VECTOR)
+_WHOLE = (types.int32, types.int64)
 
 
+@inlined
 def padded(length: int) -> int:
     """The next whole number of vectors."""
     return -(-length // VECTOR) * VECTOR
+
+
+def narrow(value: Any, like: Any) -> Any:
+    """A whole number as wide as those of an array: compiled code computes with 64 bits, which halves its vectors."""
+    return like.dtype.type(value)
+
+
+@overload(narrow, strict=False)  # type: ignore[untyped-decorator]
+def _narrow(value: Any, like: Any) -> Any:
+    if like.dtype == types.int32:
+        return lambda value, like: np.int32(value)
+    return lambda value, like: np.int64(value)
 
 
 def add_line(total: Any, lines: Any, i: Any, factor: Any) -> None:
@@ -38,6 +53,18 @@ def add_marked(total: Any, lines: Any, first: Any, marked: Any, factor: Any) -> 
     while marked != np.uint64(0):
         add_line(total, lines, first + lowest_one(marked), factor)
         marked &= marked - np.uint64(1)
+
+
+def add_products(
+    total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
+) -> None:
+    """Add sign * (a - one[i + k]) * (b - two[j + k]) to total[at + k], for each k of a whole number of vectors.
+
+    All arrays are plain lists of numbers, and `total` may be `one` or `two` where the lines lie apart.
+    """
+    for k in range(length):
+        product = (a - one[i + k]) * (b - two[j + k])
+        total[at + k] = narrow(total[at + k] + sign * product, total)
 
 
 def largest(total: Any) -> Any:
@@ -56,14 +83,44 @@ def largest_with(total: Any, lines: Any, i: Any) -> Any:
     return most
 
 
+def largest_allowed(
+    total: Any, at: Any, low: Any, high: Any, one: Any, i: Any, two: Any, j: Any, now: Any, floor: Any
+) -> Any:
+    """The largest total[at + k], low <= k < high, of those where one[i + k] or two[j + k] is below `now`, or which are
+    above `floor`; the least number there is if there are none. Lines are whole vectors long."""
+    found = least(total)
+    for k in range(low, high):
+        value = total[at + k]
+        if (one[i + k] < now or two[j + k] < now or value > floor) and value > found:
+            found = value
+    return found
+
+
+def least(total: Any) -> Any:
+    """The least number that an array can hold."""
+    return np.iinfo(total.dtype).min
+
+
+@overload(least, strict=False)  # type: ignore[untyped-decorator]
+def _least(total: Any) -> Any:
+    number = types.int32 if total.dtype == types.int32 else types.int64
+    value = number.minval
+    return lambda total: number(value)
+
+
 def _is_vector(total: Any) -> bool:
     return isinstance(total, types.Array) and total.layout == "C" and total.dtype == types.int32
+
+
+def _is_list(array: Any) -> bool:
+    return isinstance(array, types.Array) and array.layout == "C" and array.ndim == 1 and array.dtype in _WHOLE
 
 
 def _pointer(context: Any, builder: Any, kind: Any, value: Any, place: Any) -> Any:
     """Where the vector begins that holds the number `place` of an array's data."""
     data = context.make_array(kind)(context, builder, value).data
-    return builder.bitcast(builder.gep(data, [place]), _LINE.as_pointer())
+    line = ir.VectorType(ir.IntType(kind.dtype.bitwidth), VECTOR)
+    return builder.bitcast(builder.gep(data, [place]), line.as_pointer())
 
 
 def _largest(builder: Any, line: Any, other: Any) -> Any:
@@ -85,13 +142,15 @@ def _while_not(builder: Any, variable: Any, end: Any) -> Iterator[None]:
 
 def _spread(builder: Any, number: Any) -> Any:
     """A vector that is this number in every place."""
-    one = builder.insert_element(ir.Constant(_LINE, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
+    line = ir.VectorType(number.type, VECTOR)
+    one = builder.insert_element(ir.Constant(line, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(one, one, ir.Constant(_LINE, [0] * VECTOR))
 
 
 def _reduce(builder: Any, line: Any) -> Any:
-    name = f"llvm.vector.reduce.smax.v{VECTOR}i32"
-    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), [_LINE]), name)
+    number = line.type.element
+    name = f"llvm.vector.reduce.smax.v{VECTOR}{number.intrinsic_name}"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [line.type]), name)
     return builder.call(function, [line])
 
 
@@ -142,6 +201,36 @@ def _add_marked_vectors(typing: Any, total: Any, lines: Any, first: Any, marked:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def _add_product_vectors(
+    typing: Any, total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
+) -> Any:
+    kind = total.dtype
+    size = kind.bitwidth // 8
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        total, at, length, a, one, i, b, two, j, sign = args
+        wide = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
+        minuends = _spread(builder, builder.mul(a, sign)), _spread(builder, b)
+        signs = _spread(builder, sign)
+
+        def read(array: Any, of: Any, place: Any) -> Any:
+            pointer = _pointer(context, builder, of, array, place)
+            return builder.sext(builder.load(pointer, align=of.dtype.bitwidth // 8), wide)
+
+        step = ir.Constant(length.type, VECTOR)
+        with cgutils.for_range_slice(builder, ir.Constant(length.type, 0), length, step) as (k, _):
+            first = builder.mul(signs, read(one, signature.args[4], builder.add(i, k)))
+            second = read(two, signature.args[7], builder.add(j, k))
+            product = builder.mul(builder.sub(minuends[0], first), builder.sub(minuends[1], second))
+            place = _pointer(context, builder, signature.args[0], total, builder.add(at, k))
+            builder.store(builder.add(builder.load(place, align=size), product), place, align=size)
+        return context.get_dummy_value()
+
+    places = types.int64, types.int64
+    return types.void(total, *places, kind, one, types.int64, kind, two, types.int64, kind), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def _largest_of_vectors(typing: Any, total: Any, lines: Any, i: Any) -> Any:
     with_line = lines != types.none
 
@@ -162,6 +251,56 @@ def _largest_of_vectors(typing: Any, total: Any, lines: Any, i: Any) -> Any:
     return types.int32(total, lines, types.int64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _largest_of_allowed(
+    typing: Any, total: Any, at: Any, low: Any, high: Any, one: Any, i: Any, two: Any, j: Any, now: Any, floor: Any
+) -> Any:
+    kind = total.dtype
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        total, at, low, high, one, i, two, j, now, floor = args
+
+        def read(array: Any, of: int, place: Any) -> Any:
+            pointer = _pointer(context, builder, signature.args[of], array, place)
+            return builder.load(pointer, align=signature.args[of].dtype.bitwidth // 8)
+
+        line = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
+        none = ir.Constant(line, [kind.minval] * VECTOR)
+        most = cgutils.alloca_once_value(builder, none)
+        moments, floors = _spread(builder, now), _spread(builder, floor)
+        lows, highs = (_spread(builder, builder.trunc(v, ir.IntType(32))) for v in (low, high))
+        start = builder.and_(low, ir.Constant(low.type, -VECTOR))
+        with cgutils.for_range_slice(builder, start, high, ir.Constant(low.type, VECTOR)) as (k, _):
+            value = read(total, 0, builder.add(at, k))
+            free = builder.or_(
+                builder.icmp_signed("<", read(one, 4, builder.add(i, k)), moments),
+                builder.icmp_signed("<", read(two, 6, builder.add(j, k)), moments),
+            )
+            free = builder.or_(free, builder.icmp_signed(">", value, floors))
+            places = builder.add(
+                _spread(builder, builder.trunc(k, ir.IntType(32))), ir.Constant(_LINE, list(range(VECTOR)))
+            )
+            free = builder.and_(free, builder.icmp_signed(">=", places, lows))
+            free = builder.and_(free, builder.icmp_signed("<", places, highs))
+            value = builder.select(free, value, none)
+            builder.store(_largest(builder, value, builder.load(most)), most)
+        return _reduce(builder, builder.load(most))
+
+    place = types.int64
+    return kind(total, place, place, place, one, place, two, place, types.int32, kind), generate
+
+
+@overload(largest_allowed, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+def _compile_largest_allowed(
+    total: Any, at: Any, low: Any, high: Any, one: Any, i: Any, two: Any, j: Any, now: Any, floor: Any
+) -> Any:
+    if _is_list(total) and _is_list(one) and _is_list(two) and one.dtype == two.dtype == types.int32:
+        return lambda total, at, low, high, one, i, two, j, now, floor: _largest_of_allowed(
+            total, at, low, high, one, i, two, j, np.int32(now), narrow(floor, total)
+        )
+    return largest_allowed
+
+
 @overload(add_line, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
 def _compile_add_line(total: Any, lines: Any, i: Any, factor: Any) -> Any:
     if _is_vector(total) and _is_vector(lines):
@@ -176,6 +315,17 @@ def _compile_add_marked(total: Any, lines: Any, first: Any, marked: Any, factor:
             total, lines, np.int64(first), np.uint64(marked), np.int32(factor)
         )
     return add_marked
+
+
+@overload(add_products, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+def _compile_add_products(
+    total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
+) -> Any:
+    if _is_list(total) and _is_list(one) and _is_list(two):
+        return lambda total, at, length, a, one, i, b, two, j, sign: _add_product_vectors(
+            total, at, length, narrow(a, total), one, i, narrow(b, total), two, j, narrow(sign, total)
+        )
+    return add_products
 
 
 @overload(largest, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]

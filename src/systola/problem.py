@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-from systola.bits import lowest_one, toggle
 from systola.digest import digest_of_data, digest_of_functions
-from systola.encodings import Array, Encoding, sample
+from systola.encodings import Array, Encoding
 from systola.errors import InputError
 from systola.fields import plain
+from systola.increments import OPTIONAL_VERBS, PLAIN_BODIES, Marks, Tables, Tallies
 from systola.records import record_type
-from systola.rng import STEP
 from systola.verbs import body_of, give_body, has_body, objective_verb, verb
 
 if TYPE_CHECKING:
@@ -67,84 +66,6 @@ def prefers(problem: Any, new: Any, old: Any) -> Any:
     return body_of("prefers", problem)(problem, new, old)
 
 
-@verb
-def flip(problem: Any, x: Any, row: Any, i: Any, tally: Any) -> Any:
-    """Optional, binary: change the tally of the packed x[row] as if decision i were flipped (it is not yet)."""
-    return body_of("flip", problem)(problem, x, row, i, tally)
-
-
-@verb
-def flip_run(problem: Any, x: Any, row: Any, first: Any, last: Any, tally: Any) -> Any:
-    """With `flip`: flip the decisions first <= i < last of the packed x[row], and keep its tally."""
-    return body_of("flip_run", problem)(problem, x, row, first, last, tally)
-
-
-@verb
-def flip_marked(problem: Any, x: Any, row: Any, word: Any, marked: Any, tally: Any) -> Any:
-    """With `flip`: flip the one bits of `marked` in this word of the packed x[row], and keep its tally."""
-    return body_of("flip_marked", problem)(problem, x, row, word, marked, tally)
-
-
-@verb
-def count(problem: Any, x: Any, row: Any, measures: Any, tally: Any) -> Any:
-    """With `flip`: the tally of the packed x[row], whose measures are known; unless a problem says so, just these."""
-    return body_of("count", problem)(problem, x, row, measures, tally)
-
-
-@verb
-def weigh(problem: Any, tally: Any, measures: Any) -> Any:
-    """With `flip`: write the measures that follow from a tally."""
-    return body_of("weigh", problem)(problem, tally, measures)
-
-
-@verb
-def repair(problem: Any, x: Any, row: Any, tally: Any, ranking: Any) -> Any:
-    """Optional, with `flip`: make the packed x[row] feasible and keep its tally; best decisions first in `ranking`."""
-    return body_of("repair", problem)(problem, x, row, tally, ranking)
-
-
-@verb
-def mark(problem: Any, x: Any, row: Any, marks: Any) -> Any:
-    """Optional, binary: compute marks[row], whatever the problem wants to keep of x[row]."""
-    return body_of("mark", problem)(problem, x, row, marks)
-
-
-@verb
-def remark(problem: Any, x: Any, marks: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, keep_v: Any) -> Any:
-    """Optional, with `cross`: marks of those children that are kept; x[h] and x[v] are the parents still."""
-    return body_of("remark", problem)(problem, x, marks, h, v, a, b, m, keep_h, keep_v)
-
-
-@verb
-def cross(
-    problem: Any,
-    x: Any,
-    scores: Any,
-    marks: Any,
-    h: Any,
-    v: Any,
-    n: Any,
-    plan: Any,
-    cell: Any,
-    trial: Any,
-    row_h: Any,
-    row_v: Any,
-) -> Any:
-    """Optional, binary, with marks: measures of the children of n pairs x[h + k] and x[v + k].
-
-    Pair k exchanges the decisions a <= i < b, then decision m of each is flipped, where a, b, m are plan[cell + k].
-    Nothing but the measures is made; they go to trial[row_h + k] and trial[row_v + k]. All pairs of a call have
-    their a in one span of marks, their b in one and their m in one, the m one after the other.
-    """
-    return body_of("cross", problem)(problem, x, scores, marks, h, v, n, plan, cell, trial, row_h, row_v)
-
-
-@verb
-def construct(problem: Any, space: Any, x: Any, row: Any, tally: Any, seed: Any, step: Any, cell: Any) -> Any:
-    """Write a random solution into x[row] and its tally: uniform, and no tally, unless the problem knows better."""
-    return body_of("construct", problem)(problem, space, x, row, tally, seed, step, cell)
-
-
 def _fitness_up(self: Any, measures: Any) -> Any:
     return measures[0]
 
@@ -163,44 +84,6 @@ def _indifferent(self: Any, new: Any, old: Any) -> Any:
 
 def _strictly_better(self: Any, new: Any, old: Any) -> Any:
     return fitness(self, new) > fitness(self, old)
-
-
-def _no_marks(self: Any, x: Any, row: Any, marks: Any) -> None:
-    pass
-
-
-def _no_remarks(
-    self: Any, x: Any, marks: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, keep_v: Any
-) -> None:
-    pass
-
-
-def _flip_one_by_one(self: Any, x: Any, row: Any, first: Any, last: Any, tally: Any) -> None:
-    for i in range(first, last):
-        flip(self, x, row, i, tally)
-        toggle(x, row, i)
-
-
-def _flip_marks_one_by_one(self: Any, x: Any, row: Any, word: Any, marked: Any, tally: Any) -> None:
-    while marked != np.uint64(0):
-        i = (word << 6) + lowest_one(marked)
-        flip(self, x, row, i, tally)
-        toggle(x, row, i)
-        marked &= marked - np.uint64(1)
-
-
-def _count_measures(self: Any, x: Any, row: Any, measures: Any, tally: Any) -> None:
-    for k in range(measures.shape[0]):
-        tally[k] = measures[k]
-
-
-def _weigh_measures(self: Any, tally: Any, measures: Any) -> None:
-    for k in range(measures.shape[0]):
-        measures[k] = tally[k]
-
-
-def _construct_uniformly(self: Any, space: Any, x: Any, row: Any, tally: Any, seed: Any, step: Any, cell: Any) -> None:
-    sample(space, x, row, seed, STEP, step, cell)
 
 
 def write_measures(value: Any, measures: Any) -> None:
@@ -235,27 +118,9 @@ def _write_measures(value: Any, measures: Any) -> Any:
     return (one, two, three, four)[len(value) - 1] if isinstance(value, types.BaseTuple) else one
 
 
-_VERBS = (
-    *("evaluate", "fitness", "violation", "better", "prefers"),
-    *("flip", "flip_run", "flip_marked", "count", "weigh", "repair", "mark", "remark", "cross", "construct"),
-)
+_VERBS = ("evaluate", "fitness", "violation", "better", "prefers", *OPTIONAL_VERBS)
 _NOTHING = "nothing"  # the field of a problem without data: a record needs one
 _known_helpers: set[FunctionType] = set()
-
-
-class Marks(NamedTuple):
-    """What a problem keeps of a solution for `cross`: how many numbers, of which type, one for how many decisions."""
-
-    number: int
-    dtype: Any
-    span: int
-
-
-class Tallies(NamedTuple):
-    """What a problem keeps of each solution for `flip`: how many numbers and of which type."""
-
-    number: int
-    dtype: Any
 
 
 @dataclass_transform(frozen_default=True)
@@ -294,13 +159,7 @@ class Problem:
         bodies.setdefault("violation", _no_violation)
         bodies.setdefault("better", _strictly_better)
         bodies.setdefault("prefers", _indifferent)
-        bodies.setdefault("mark", _no_marks)
-        bodies.setdefault("remark", _no_remarks)
-        bodies.setdefault("construct", _construct_uniformly)
-        bodies.setdefault("flip_run", _flip_one_by_one)
-        bodies.setdefault("flip_marked", _flip_marks_one_by_one)
-        bodies.setdefault("count", _count_measures)
-        bodies.setdefault("weigh", _weigh_measures)
+        bodies = {**PLAIN_BODIES, **bodies}
         digest, helpers = digest_of_functions({k: b for k, b in bodies.items() if isinstance(b, FunctionType)})
         for helper in helpers:
             if helper not in _known_helpers:
@@ -351,6 +210,10 @@ class Problem:
 
     def tallies(self) -> Tallies | None:
         """What `flip` keeps of each solution; overridden with `count` and `weigh`. By default its measures."""
+        return None
+
+    def tables(self) -> Tables | None:
+        """What `exchange` keeps of a solution that is searched around; overridden with `tabulate`."""
         return None
 
     def ranking(self) -> Array:

@@ -13,9 +13,14 @@ import numpy as np
 from systola.errors import InputError
 from systola.kernel import inlined
 
-# Purposes keep streams apart: the start, the steps, and warm starts never share a number.
+# Purposes keep streams apart: no two of them ever share a number.
 START = 0
 STEP = 1
+SELECT = 2
+CHANCE = 3  # whether operators are applied at all
+CROSS = 4
+MUTATE = 5
+SEARCH = 6
 
 _LOW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -53,6 +58,20 @@ def draw(seed: Any, purpose: Any, step: Any, cell: Any, k: Any) -> Any:
         seed & _LOW,
         seed >> _SHIFT,
     )
+
+
+@inlined
+def numbers(key: Any, k: Any) -> Any:
+    """Four independent 32-bit numbers from the stream of a key: (seed, purpose, step, cell); k counts the calls."""
+    seed, purpose, step, cell = key
+    return draw(seed, purpose, step, cell, k)
+
+
+@inlined
+def common(key: Any) -> Any:
+    """The key to a stream that all cells of a step share."""
+    seed, purpose, step, _ = key
+    return seed, purpose, step, _LOW
 
 
 @inlined

@@ -18,8 +18,8 @@ from systola.backends.cpu import judge
 from systola.backends.session import Session, Work, memory_of
 from systola.checkpoint import write_checkpoint
 from systola.encodings import Array
-from systola.engines.population import NEVER
 from systola.errors import ObjectiveError
+from systola.population import NEVER
 from systola.problem import violation
 from systola.stop import Stop
 from systola.trace import Sample, Trace

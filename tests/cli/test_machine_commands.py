@@ -147,7 +147,7 @@ def test_generate(call):
     _, out, _ = call("instances", "generate")
     assert "knapsack:ITEMS-SPREAD" in out
     usages = [entry["usage"] for entry in json.loads(call("instances", "generate", "--json")[1])]
-    assert [usage.partition(":")[0] for usage in usages] == ["knapsack", "mkp", "mmdp", "nrp"]
+    assert [usage.partition(":")[0] for usage in usages] == ["knapsack", "mkp", "mmdp", "nrp", "qap", "qap", "qap"]
 
 
 @pytest.mark.parametrize(

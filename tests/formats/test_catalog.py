@@ -26,6 +26,7 @@ PLANNED = "A|5|B|\nB|7||A\n"
 NUMBERED = "2\n1 1 0\n5\n1\n4\n2 1 8.5\n7.5 1\n1 1\n1\n"
 NAMED = "prose\nproblem A.DAT\n++++\n1 2\n5 4\n3\n1 2\n9\n++++\nproblem B.DAT\n++++\n1 1\n5\n3\n1\n5\n"
 SINGLE = "2 2 5\n3 4\n1 2\n2 1\n2 2\n"
+ASSIGNMENT = "2\n0 3\n1 0\n\n0 5\n5 0\n"
 
 
 @pytest.fixture
@@ -98,11 +99,11 @@ def test_options_of_files(folder: Path) -> None:
     [
         (
             "knapsak:10-10",
-            "`generator` must be one of knapsack, mkp, mmdp, nrp, but got 'knapsak'; did you mean 'knapsack'?",
+            "`generator` must be one of knapsack, mkp, mmdp, nrp, qap, but got 'knapsak'; did you mean 'knapsack'?",
         ),
-        ("zz:" + "x" * 5000, "`generator` must be one of knapsack, mkp, mmdp, nrp, but got 'zz'"),
+        ("zz:" + "x" * 5000, "`generator` must be one of knapsack, mkp, mmdp, nrp, qap, but got 'zz'"),
         ("z:" + "x" * 5000, "File name too long"),
-        ("zzz:10", "`generator` must be one of knapsack, mkp, mmdp, nrp, but got 'zzz'"),
+        ("zzz:10", "`generator` must be one of knapsack, mkp, mmdp, nrp, qap, but got 'zzz'"),
         ("knapsack:10", "must look like knapsack:ITEMS-SPREAD[?kind=KIND], but got 'knapsack:10'"),
         ("knapsack:", "must look like knapsack:ITEMS-SPREAD"),
         ("knapsack:10-10@2", "takes no seed, but got '@2'"),
@@ -140,7 +141,7 @@ def test_refusals(folder: Path, spec: str, message: str) -> None:
 
 def test_a_named_problem_overrides(folder: Path) -> None:
     assert refusal("knap.txt", "knapsak").endswith(
-        "must be one of knapsack, mkp, mmdp, nrp, but got 'knapsak'; did you mean 'knapsack'?"
+        "must be one of knapsack, mkp, mmdp, nrp, qap, but got 'knapsak'; did you mean 'knapsack'?"
     )
     assert "makes a mmdp, but the problem named is nrp" in refusal("mmdp:6", "nrp")
     assert "no file format holds the problem mmdp" in refusal("knap.txt", "mmdp")
@@ -180,7 +181,7 @@ def test_generators_are_listed_by_usage() -> None:
     assert [g.usage.partition(":")[0] for g in list_generators()] == [g.problem for g in list_generators()]
 
 
-@pytest.mark.parametrize("spec", ["knap.txt", "nrp1.txt", "table.dat", "mmdp:12", "mkp:4x3", "nrp:3-4"])
+@pytest.mark.parametrize("spec", ["knap.txt", "nrp1.txt", "table.dat", "mmdp:12", "mkp:4x3", "nrp:3-4", "qap:grid-2x3"])
 def test_descriptions_are_plain(folder: Path, spec: str) -> None:
     instance = open_instance(spec)
     shown = describe(instance)
@@ -209,7 +210,7 @@ def test_files_of_other_problems_are_not_mistaken(other: str) -> None:
                     known.read(path)
 
 
-MANGLED = st.sampled_from([KNAPSACK, REQUESTS, TABLE, PLANNED, NUMBERED, NAMED, SINGLE]).flatmap(
+MANGLED = st.sampled_from([KNAPSACK, REQUESTS, TABLE, PLANNED, NUMBERED, NAMED, SINGLE, ASSIGNMENT]).flatmap(
     lambda content: st.builds(
         lambda start, length, middle: content.encode()[:start] + middle + content.encode()[start + length :],
         st.integers(0, len(content)),
@@ -225,7 +226,9 @@ MANGLED = st.sampled_from([KNAPSACK, REQUESTS, TABLE, PLANNED, NUMBERED, NAMED, 
 
 @settings(max_examples=400)
 @given(
-    MANGLED, st.sampled_from([None, "knapsack", "mkp", "nrp"]), st.sampled_from(["", "#2", "?ratio=0.5", "?weight=0.5"])
+    MANGLED,
+    st.sampled_from([None, "knapsack", "mkp", "nrp", "qap"]),
+    st.sampled_from(["", "#2", "?ratio=0.5", "?weight=0.5"]),
 )
 def test_mangled_files_give_an_instance_or_an_input_error(raw: bytes, problem: str | None, suffix: str) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -241,7 +244,10 @@ def test_mangled_files_give_an_instance_or_an_input_error(raw: bytes, problem: s
 @given(
     st.one_of(
         st.text(max_size=30),
-        st.from_regex(r"(knapsack|mkp|mmdp|nrp):[0-9]{0,3}[-x]?[0-9]{0,3}@?[0-9]*\??[a-z=.0-9]*", fullmatch=True),
+        st.from_regex(
+            r"(knapsack|mkp|mmdp|nrp|qap):((uniform|opposed)-)?[0-9]{0,3}[-x]?[0-9]{0,3}@?[0-9]*\??[a-z=.0-9]*",
+            fullmatch=True,
+        ),
     )
 )
 def test_arbitrary_arguments_give_an_instance_or_an_input_error(spec: str) -> None:

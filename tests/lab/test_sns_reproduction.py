@@ -269,3 +269,13 @@ def test_figures(folder, tmp_path):
     for path in made:
         assert path.read_bytes().startswith(b"\x89PNG")
         assert path.stat().st_size > 10_000
+
+
+@pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")
+def test_moving_rows_of_the_exponential_mesh_come_to_rest_below_the_published_means():
+    """So the paper's (mr) figures are not those of the method as it is described, whatever the budget."""
+    problem = open_instance(f"{PUBLIC / 'mknap2.txt'}#WEISH30").problem
+    budget = evaluations_for(90)
+    engine = sy.SNS(exponential=True, moving=True)
+    sixteen, twenty = (sy.solve(problem, engine, stop=sy.Stop(evaluations=k * budget)) for k in (16, 20))
+    assert sixteen.objective == twenty.objective < load_figures("sns", 2).figures["WEISH30", "sns-exp-mr"][0] - 500

@@ -16,7 +16,8 @@ from scipy.sparse import coo_array, hstack, vstack
 from systola import Binary, InputError
 from systola.bits import pack
 from systola.formats.next_release import read_requests
-from systola.problem import evaluate, fitness, flip, violation
+from systola.increments import flip
+from systola.problem import evaluate, fitness, violation
 from systola.problems.customer_release import CustomerRelease
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "nrp"

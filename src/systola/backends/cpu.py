@@ -14,9 +14,9 @@ from systola.backends.lane import edge, start_lane
 from systola.backends.session import Work, allocate, find_fault, restore, saved
 from systola.encodings import Array
 from systola.engines.engine import advance, phase
-from systola.engines.population import Best, Population, copy_best, elect
 from systola.errors import ObjectiveError
 from systola.kernel import kernel
+from systola.population import Best, Population, copy_best, elect
 from systola.problem import evaluate
 
 LANES = 64

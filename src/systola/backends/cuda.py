@@ -14,8 +14,8 @@ import numpy as np
 from systola.backends.kernels import KERNELS
 from systola.backends.session import Work, allocate, find_fault, restore, saved
 from systola.encodings import Array
-from systola.engines.population import Best, Lanes, Population
 from systola.errors import InputError, MissingExtra
+from systola.population import Best, Lanes, Population
 
 BLOCK = 128
 _SCOUTS = 256

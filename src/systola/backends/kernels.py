@@ -10,7 +10,7 @@ import numpy as np
 from systola.backends.lane import edge, start_lane
 from systola.backends.threads import thread_number
 from systola.engines.engine import advance, phase
-from systola.engines.population import comes_first, copy_best, elect
+from systola.population import comes_first, copy_best, elect
 
 
 def start(

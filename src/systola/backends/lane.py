@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from systola.engines.engine import begin
-from systola.engines.population import assess, note
+from systola.increments import count, mark, weigh
 from systola.kernel import inlined
-from systola.problem import Problem, count, mark, weigh
+from systola.population import assess, note
+from systola.problem import Problem
 from systola.verbs import body_of, give_body, verb
 
 

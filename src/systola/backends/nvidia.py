@@ -17,7 +17,7 @@ from numba.extending import overload
 
 from systola.backends.kernels import KERNELS
 from systola.backends.threads import thread_number
-from systola.engines.population import attempt
+from systola.population import attempt
 from systola.problem import evaluate, write_measures
 
 

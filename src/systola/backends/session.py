@@ -11,10 +11,12 @@ from systola.backends.lane import choose_gauge
 from systola.backends.memory import zeros
 from systola.encodings import Array
 from systola.engines.engine import Design, refuse_if_too_large, too_large
-from systola.engines.population import NEVER, VECTOR, Best, Lanes, Population
 from systola.errors import InputError
-from systola.problem import Problem, Tallies
+from systola.increments import Tables, Tallies
+from systola.population import NEVER, VECTOR, Best, Lanes, Population
+from systola.problem import Problem
 
+_NO_TABLE = Tables(2, np.int32)  # not of one column, which Numba takes for another type
 _PAGE_ROWS, _STAGGER = 512, 40  # of 8 bytes: a page, and five cache lines
 
 
@@ -68,7 +70,9 @@ def memory_of(work: Work, lanes: int) -> int:
     x = work.problem.encoding.empty(space, 1)
     tally = tallies_of(work).number * np.dtype(tallies_of(work).dtype).itemsize
     row: int = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize + tally * work.design.tallied
-    lane: int = 4 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * tally
+    lane: int = 5 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * tally
+    table = work.design.table or _NO_TABLE
+    lane += table.number * np.dtype(table.dtype).itemsize + 4 * work.design.memory
     return rows_in_memory(work.design) * row + lanes * lane + work.design.slots.nbytes
 
 
@@ -95,13 +99,14 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
     tallies = tallies_of(work)
     rows = rows_in_memory(design)
     one = encoding.empty(space, 1)
+    table = design.table or _NO_TABLE
     refuse_if_too_large(memory_of(work, lanes))
     try:
         population = Population(
             zeros((rows, *one.shape[1:]), one.dtype, design.order),
             zeros((rows, work.measures), work.dtype, design.order),
             zeros((rows, marks), dtype, design.order),
-            zeros((rows if design.tallied else 1, tallies.number if design.tallied else 0), tallies.dtype, "C"),
+            zeros((rows, tallies.number if design.tallied else 0), tallies.dtype, "C"),
             design.slots.copy(),
         )
         workspace = Lanes(
@@ -111,10 +116,13 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             encoding.empty(space, lanes),
             encoding.empty(space, lanes),
             encoding.empty(space, lanes),
+            encoding.empty(space, lanes),
             np.zeros((2 * lanes * chunk, work.measures), work.dtype, order="F"),
             np.zeros((2 * lanes * chunk, tallies.number), tallies.dtype),
             np.zeros(2 * lanes * chunk, np.uint8),
             encoding.blank(space, lanes),
+            np.zeros((lanes, table.number), table.dtype),
+            np.zeros((lanes, max(2, design.memory)), np.int32),
             np.zeros(lanes, np.int64),
             encoding.blank(space, lanes),
         )

@@ -41,15 +41,19 @@ def show(specs: tuple[str, ...], problem: str | None, as_json: bool) -> None:
 @click.argument("path", metavar="FILE")
 @click.option("--problem", help="Name the problem instead of recognising it.")
 def convert(spec: str, path: str, problem: str | None) -> None:
-    """Write INSTANCE, a file or a generated one, to FILE (knapsacks, in the knapPI format)."""
-    from systola.formats import knapsack
+    """Write INSTANCE, a file or a generated one, to FILE (knapsacks as knapPI, quadratic assignments as QAPLIB)."""
+    from systola.formats import knapsack, quadratic_assignment
     from systola.formats.catalog import open_instance
-    from systola.problems import Knapsack
+    from systola.problems import Knapsack, QuadraticAssignment
 
     found = open_instance(spec, problem)
-    if not isinstance(found.problem, Knapsack):
-        raise InputError(f"only knapsacks can be written so far, but {spec} is a {type(found.problem).__name__}")
-    knapsack.write(found.problem, path, found.solution)
+    if isinstance(found.problem, Knapsack):
+        knapsack.write(found.problem, path, found.solution)
+    elif isinstance(found.problem, QuadraticAssignment):
+        quadratic_assignment.write(found.problem, path, found.best_known, found.solution)
+    else:
+        kind = type(found.problem).__name__
+        raise InputError(f"only knapsacks and quadratic assignments can be written so far, but {spec} is a {kind}")
     click.echo(f"{path}: {found.problem.describe()}")
 
 

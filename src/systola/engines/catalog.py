@@ -8,6 +8,7 @@ from dataclasses import fields
 from itertools import product
 from typing import Any
 
+from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
@@ -26,6 +27,7 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "sga": (SGA, {}),
     "ega": (EGA, {}),
     "ga": (GA, {}),
+    "cellular": (Cellular, {}),
     **{
         SNS(*options).name: (SNS, dict(zip(("exponential", "random", "moving"), options, strict=True)))
         for options in product((False, True), repeat=3)

@@ -19,6 +19,7 @@ except ImportError:  # not on Windows
 
 from systola.encodings import Array, sample
 from systola.errors import InputError
+from systola.increments import Tables
 from systola.problem import Problem
 from systola.rng import START
 from systola.verbs import body_of, verb
@@ -106,6 +107,8 @@ class Design:
     steps: int  # default budget
     shape: tuple[int, int] | None = None  # of the grid, for pictures
     order: Literal["C", "F"] = "C"  # memory order of the population on a CPU
+    table: Tables | None = None  # of the problem, if local search uses it: one for each lane
+    memory: int = 0  # how many numbers a lane's tabu list has
 
 
 class Engine(Protocol):

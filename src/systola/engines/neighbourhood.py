@@ -16,10 +16,11 @@ import numpy as np
 from systola.bits import bit, segment_mask, toggle, words_for
 from systola.encodings import Array, Bits
 from systola.engines.engine import Design, refuse_if_too_large
-from systola.engines.population import assess, note
 from systola.errors import InputError
+from systola.increments import construct, count, flip_marked, flip_run, repair, weigh
 from systola.kernel import inlined
-from systola.problem import Problem, better, construct, count, flip_marked, flip_run, repair, weigh
+from systola.population import assess, note
+from systola.problem import Problem, better
 from systola.rng import START, STEP, below, draw
 from systola.verbs import Body, body_of, give_body, verb
 

@@ -14,15 +14,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from systola.bits import bit, lowest_one, segment_mask, toggle
+from systola.bits import bit, segment_mask, toggle
 from systola.encodings import Array, Bits
 from systola.engines.engine import Design, begin_uniformly, check_number
-from systola.engines.population import assess, note
 from systola.errors import InputError
 from systola.kernel import inlined
-from systola.problem import Problem, better, flip, weigh
+from systola.operators.appraisal import appraise, choose_appraisal
+from systola.population import note
+from systola.problem import Problem, better
 from systola.rng import STEP, below, draw
-from systola.verbs import body_of, give_body, verb
+from systola.verbs import give_body
 
 _PARENTS, _POINTS, _COUNTS, _PLACES = range(4)  # what the calls of `draw` in a cell are for; places come last
 
@@ -35,37 +36,6 @@ class Panmictic(NamedTuple):
     single: bool  # one child of two parents, with more of the better one
     crossover: int  # probability, in units of 2**-32
     flips: Array  # [k] uint64: a number below flips[k] means at most k flipped bits, in units of 2**-32
-
-
-@verb
-def appraise(problem: Any, space: Any, population: Any, lanes: Any, lane: Any, parent: Any, child: Any) -> Any:
-    """Measures of the child into population.scores[child], from its parent's if the problem can."""
-    return body_of("appraise", problem)(problem, space, population, lanes, lane, parent, child)
-
-
-def _appraise_by_flips(
-    problem: Any, space: Any, population: Any, lanes: Any, lane: Any, parent: Any, child: Any
-) -> None:
-    x = population.x
-    tally = population.tally[child]
-    for k in range(tally.shape[0]):
-        tally[k] = population.tally[parent, k]
-    for w in range(x.shape[1]):
-        lanes.child[lane, w] = x[parent, w]
-    for w in range(x.shape[1]):
-        differing = x[parent, w] ^ x[child, w]
-        while differing != np.uint64(0):
-            i = (w << 6) + lowest_one(differing)
-            flip(problem, lanes.child, lane, i, tally)
-            toggle(lanes.child, lane, i)
-            differing &= differing - np.uint64(1)
-    weigh(problem, tally, population.scores[child])
-
-
-def _appraise_by_evaluation(
-    problem: Any, space: Any, population: Any, lanes: Any, lane: Any, parent: Any, child: Any
-) -> None:
-    assess(space, problem, population.x, child, lanes, lane, population.scores[child])
 
 
 @inlined
@@ -158,7 +128,20 @@ def _do_cell(
             c0 if side == 0 else c1,
             (seed, step, cell, np.int64(side)),
         )
-        appraise(problem, space, population, lanes, lane, near if self.single else parent, child)
+        known = near if self.single else parent
+        appraise(
+            problem,
+            space,
+            x,
+            known,
+            population.tally[known],
+            x,
+            child,
+            lanes,
+            lane,
+            population.tally[child],
+            scores[child],
+        )
         note(problem, lanes, lane, x, child, scores[child], step, place)
         incumbent = old + place
         if self.elitist and not better(problem, scores[child], scores[incumbent]):
@@ -239,8 +222,7 @@ class SGA:
         size = int(size)
         check_number("crossover", self.crossover, 0, 1, whole=False)
         check_number("mutation", mutation, 0, 1, whole=False)
-        body = _appraise_by_flips if problem.offers("flip") else _appraise_by_evaluation
-        give_body("appraise", type(problem)._record, body)
+        tallied = choose_appraisal(problem)
         return Design(
             record=Panmictic(
                 size, self.elitist, self.single, round(self.crossover * 2**32), flip_thresholds(l, mutation)
@@ -251,7 +233,7 @@ class SGA:
             per_step=size,
             slots=np.zeros(1, np.int32),
             marked=False,
-            tallied=problem.offers("flip"),
+            tallied=tallied,
             steps=l * tau,
         )
 

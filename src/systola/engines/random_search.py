@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from systola.engines.engine import Design, begin_uniformly, check_number
-from systola.engines.population import assess, note
+from systola.increments import construct, weigh
 from systola.kernel import inlined
-from systola.problem import Problem, construct, weigh
+from systola.population import assess, note
+from systola.problem import Problem
 from systola.verbs import body_of, give_body, verb
 
 

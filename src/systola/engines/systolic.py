@@ -16,10 +16,11 @@ import numpy as np
 from systola.bits import lowest_one, segment_mask, toggle, words_for
 from systola.encodings import Array, Bits
 from systola.engines.engine import Design, begin_uniformly, check_number, refuse_if_too_large
-from systola.engines.population import VECTOR, assess, note
 from systola.errors import InputError
+from systola.increments import cross, flip, remark, weigh
 from systola.kernel import inlined
-from systola.problem import Problem, better, cross, flip, remark, weigh
+from systola.population import VECTOR, assess, note
+from systola.problem import Problem, better
 from systola.verbs import body_of, give_body, verb
 
 Flavour = Literal["T", "E", "V", "B"]

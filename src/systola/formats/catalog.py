@@ -53,9 +53,8 @@ def look_up(spec: str, problem: str | None = None) -> Instance | Library:
         return _open_file(Path(spec), None, {}, problem)
     base, options = _split_options(spec)
     name, colon, arguments = base.partition(":")
-    for generator in GENERATORS:
-        if colon and generator.problem == name:
-            return _generate(generator, arguments, options, problem)
+    if colon and name in {g.problem for g in GENERATORS}:
+        return _generate(name, arguments, options, problem)
     path, mark, part = base.rpartition("#")
     if not mark or _is_file(base):
         return _open_file(_found(base), None, options, problem)
@@ -109,7 +108,7 @@ def _found(path: str) -> Path:
     """A path to read; the error for one that is none speaks of generators if that is what was meant."""
     name, colon, _ = path.partition(":")
     if colon and len(name) > 1 and name.isidentifier() and not _is_file(path):  # a single letter is a drive
-        one_of(name, [g.problem for g in GENERATORS], "generator")
+        one_of(name, dict.fromkeys(g.problem for g in GENERATORS), "generator")
     if not path:
         raise InputError(
             f"an instance must be a file or one of {', '.join(g.usage for g in GENERATORS)}, but got an empty name"
@@ -138,11 +137,12 @@ def _convert(options: Mapping[str, str], known: Mapping[str, Option], where: str
     return {name: known[name](name, text) for name, text in options.items()}
 
 
-def _generate(generator: Generator, arguments: str, options: Mapping[str, str], problem: str | None) -> Instance:
-    name = f"{generator.problem}:{arguments}"
-    if problem not in (None, generator.problem):
-        raise InputError(f"{shown(name)} makes a {generator.problem}, but the problem named is {problem}")
+def _generate(kind: str, arguments: str, options: Mapping[str, str], problem: str | None) -> Instance:
+    name = f"{kind}:{arguments}"
+    if problem not in (None, kind):
+        raise InputError(f"{shown(name)} makes a {kind}, but the problem named is {problem}")
     sizes, mark, seed = arguments.partition("@")
+    generator, sized = _fitting(kind, sizes, name)
     keywords = _convert(options, generator.options, generator.problem + ":")
     if mark and not generator.seeded:
         raise InputError(f"{generator.usage} takes no seed, but got {shown('@' + seed)}")
@@ -150,15 +150,23 @@ def _generate(generator: Generator, arguments: str, options: Mapping[str, str], 
         if mark and not re.fullmatch("[0-9]{1,20}", seed):
             raise InputError(f"a seed must be a whole number after @, but got {shown(seed)}")
         keywords["seed"] = check_seed(int(seed)) if mark else 1
-    match = re.fullmatch(generator.pattern, sizes)
-    if match is None:
-        raise InputError(f"a generated instance must look like {generator.usage}, but got {shown(name)}")
-    for key, text in match.groupdict().items():
+    for key, text in sized.items():
         keywords[key] = whole_number(text, key) if text.isdigit() else text
     made, best_known = generator.make(**keywords)
     if options:
         name += "?" + "&".join(f"{key}={text}" for key, text in options.items())
-    return Instance(name, made, best_known, generator.source, kind=generator.problem)
+    return Instance(name, made, best_known, generator.source, kind=kind)
+
+
+def _fitting(kind: str, sizes: str, name: str) -> tuple[Generator, dict[str, str]]:
+    """The generator of a problem that is meant, and what the argument says for its sizes."""
+    known = [g for g in GENERATORS if g.problem == kind]
+    for generator in known:
+        match = re.fullmatch(generator.pattern, sizes)
+        if match is not None:
+            return generator, match.groupdict()
+    usages = " or ".join(g.usage for g in known)
+    raise InputError(f"a generated instance must look like {usages}, but got {shown(name)}")
 
 
 def _open_file(path: Path, part: str | None, options: Mapping[str, str], problem: str | None) -> Instance | Library:

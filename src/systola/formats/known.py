@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from systola.errors import InputError
-from systola.formats import knapsack, multi_knapsack, next_release
+from systola.formats import knapsack, multi_knapsack, next_release, quadratic_assignment
+from systola.formats import quadratic_assignment_generator as assignments
 from systola.formats.instance import Instance
 from systola.formats.library import Library
 from systola.formats.text import shown
@@ -73,6 +74,20 @@ def _make_next_release(customers: int, requirements: int, seed: int, weight: flo
     return next_release.generate(customers, requirements, seed, weight), None
 
 
+def _make_uniform_assignment(facilities: int, seed: int) -> tuple[Problem, None]:
+    return assignments.uniform(facilities, seed), None
+
+
+def _make_opposed_assignment(facilities: int, seed: int) -> tuple[Problem, int]:
+    problem, solution = assignments.opposed(facilities, seed)
+    return problem, quadratic_assignment.cost(problem, solution)
+
+
+def _make_grid_assignment(rows: int, columns: int, seed: int) -> tuple[Problem, int]:
+    problem, solution = assignments.grid(rows, columns, seed)
+    return problem, quadratic_assignment.cost(problem, solution)
+
+
 @dataclass(frozen=True)
 class Format:
     """A file format.
@@ -106,7 +121,7 @@ class Generator:
     Attributes
     ----------
     problem
-        As the command line names it; also the word before the colon.
+        As the command line names it; also the word before the colon. Several may make the same.
     usage
         The whole argument, for help.
     pattern
@@ -138,6 +153,7 @@ FORMATS = (
     Format("customers' requests", "nrp", next_release.read_requests, {"ratio": _ratio}),
     Format("requirements by stakeholders", "nrp", next_release.read_table, {"weight": _weight}, lines=True),
     Format("release planning set", "nrp", next_release.read_planner_set, {"weight": _weight}, lines=True),
+    Format("QAPLIB", "qap", quadratic_assignment.read_qaplib),
 )
 
 GENERATORS = (
@@ -166,6 +182,30 @@ GENERATORS = (
         "drawn in the style of Durillo et al. 2011",
         _make_next_release,
         {"weight": _weight},
+        seeded=True,
+    ),
+    Generator(
+        "qap",
+        "qap:uniform-FACILITIES[@SEED]",
+        r"uniform-(?P<facilities>[0-9]+)",
+        "uniform and symmetric, like those of Taillard 1991",
+        _make_uniform_assignment,
+        seeded=True,
+    ),
+    Generator(
+        "qap",
+        "qap:opposed-FACILITIES[@SEED]",
+        r"opposed-(?P<facilities>[0-9]+)",
+        "flows and distances in opposite order, so that the optimum is known",
+        _make_opposed_assignment,
+        seeded=True,
+    ),
+    Generator(
+        "qap",
+        "qap:grid-ROWSxCOLUMNS[@SEED]",
+        r"grid-(?P<rows>[0-9]+)x(?P<columns>[0-9]+)",
+        "a grid, with flows made of triangles, so that the optimum is known; after Palubeckis",
+        _make_grid_assignment,
         seeded=True,
     ),
 )

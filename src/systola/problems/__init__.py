@@ -5,5 +5,6 @@ from systola.problems.knapsack import Knapsack
 from systola.problems.mmdp import MMDP
 from systola.problems.multi_knapsack import MultiKnapsack
 from systola.problems.next_release import NextRelease
+from systola.problems.quadratic_assignment import QuadraticAssignment
 
-__all__ = ["MMDP", "CustomerRelease", "Knapsack", "MultiKnapsack", "NextRelease"]
+__all__ = ["MMDP", "CustomerRelease", "Knapsack", "MultiKnapsack", "NextRelease", "QuadraticAssignment"]

@@ -9,7 +9,8 @@ import numpy as np
 from systola.bits import WORD, bit, words_for
 from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.problem import Marks, Problem
+from systola.increments import Marks
+from systola.problem import Problem
 from systola.problems.ledger import add_marks, cross_run, entries_of, move_marks
 from systola.rng import STEP, draw
 

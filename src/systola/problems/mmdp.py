@@ -14,8 +14,9 @@ import numpy as np
 from systola.bits import bit, count_ones, ones_below
 from systola.encodings import Array, Binary
 from systola.errors import InputError
+from systola.increments import Marks
 from systola.kernel import inlined
-from systola.problem import Marks, Problem
+from systola.problem import Problem
 
 # Table 2 of Pedemonte, Luna, Alba 2014, in millionths: by the number of ones.
 _UNIFORM, _MIDDLE, _BESIDE = 1_000_000, 640_576, 360_384

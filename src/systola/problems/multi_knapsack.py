@@ -16,9 +16,10 @@ import numpy as np
 from systola.bits import bit, count_ones, segment_mask, toggle
 from systola.encodings import Array, Binary
 from systola.errors import InputError
+from systola.increments import Tallies
 from systola.kernel import inlined
 from systola.lines import add_line, add_marked, largest, largest_with, padded
-from systola.problem import Problem, Tallies
+from systola.problem import Problem
 from systola.rng import STEP, below, draw
 
 _LIMIT = 2**31

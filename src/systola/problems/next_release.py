@@ -13,7 +13,8 @@ import numpy as np
 from systola.bits import WORD, bit, words_for
 from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.problem import MAXIMISE, MINIMISE, Marks, Problem, fitness
+from systola.increments import Marks
+from systola.problem import MAXIMISE, MINIMISE, Problem, fitness
 from systola.problems.ledger import add_marks, cross_run, entries_of, move_marks
 
 _FINEST = 1000  # weights are fractions with at most this denominator, so that fitness is an exact integer

@@ -38,11 +38,14 @@ class Lanes(NamedTuple):
     score: Array  # [lanes, measures] its measures
     best: Array  # [lanes, words or decisions] the solution
     child: Array  # [lanes, words or decisions] a child under construction
-    marked: Array  # [lanes, words or decisions] which of its decisions will change
+    marked: Array  # [lanes, words or decisions] which of its decisions will change, or a second child
+    spare: Array  # [lanes, words or decisions] a solution on the way to another
     trial: Array  # [2 * lanes * chunk, measures] of children not yet accepted, of `chunk` cells at a time
     tally: Array  # [2 * lanes * chunk, tallies] likewise
     kept: Array  # [2 * lanes * chunk] which children are
     decisions: Array  # [lanes, n] plain decisions, as `evaluate` gets them
+    table: Array  # [lanes, numbers] the problem's table of the solution that is searched around
+    until: Array  # [lanes, numbers] until when moves are forbidden
     faults: Array  # [lanes] how often the objective raised or was not a number
     faulty: Array  # [lanes, n] the first such decisions
 

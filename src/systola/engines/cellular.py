@@ -1,0 +1,351 @@
+"""Cellular evolutionary algorithm: Soca, Blengio, Pedemonte, Ezzatti 2010 (PUGACE), and Alba, Dorronsoro 2008.
+
+Each individual has a place and meets only its neighbours. A cell chooses a mate, makes two children, changes them a
+little, and the better child takes the place of the cell's individual. Updated synchronously, one generation is read
+while the next is written; asynchronously, cells follow one another in one population, each seeing what came before.
+Operators are chosen by name or are a user's functions; a record type of the engine stands for each choice of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from systola.encodings import Array, Order
+from systola.engines.engine import Design, begin_uniformly, check_number
+from systola.engines.topology import SHAPES, near_square, ring, torus
+from systola.errors import InputError
+from systola.increments import Tables
+from systola.kernel import inlined
+from systola.operators.appraisal import appraise, choose_appraisal
+from systola.operators.crossover import CROSSOVERS
+from systola.operators.local_search import SEARCHES, WITH_TABLE, numbers_of_memory, tabu
+from systola.operators.mutation import MUTATIONS
+from systola.operators.selection import SELECTIONS
+from systola.population import note
+from systola.problem import Problem, better
+from systola.records import record_type
+from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, STEP, below, draw
+from systola.verbs import body_of, give_body, verb
+
+_FIELDS = ("size", "places", "crossing", "mutating", "block", "generational", "every", "length", "order")
+_SYNCHRONOUS, _LINE, _FIXED, _NEW, _UNIFORM = range(5)
+_UPDATES = {
+    "synchronous": _SYNCHRONOUS,
+    "line-sweep": _LINE,
+    "fixed-random": _FIXED,
+    "new-random": _NEW,
+    "uniform-choice": _UNIFORM,
+}
+
+
+@verb
+def select(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
+    """The row of a mate; see `operators.selection`."""
+    return body_of("select", engine)(engine, problem, scores, base, places, key)
+
+
+@verb
+def recombine(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: Any, work: Any, key: Any) -> Any:
+    """Two children of two parents; see `operators.crossover`."""
+    return body_of("recombine", engine)(engine, space, one, two, child, sibling, work, key)
+
+
+@verb
+def mutate(engine: Any, space: Any, x: Any, key: Any) -> Any:
+    """A small change; see `operators.mutation`."""
+    return body_of("mutate", engine)(engine, space, x, key)
+
+
+@verb
+def improve(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> Any:
+    """Local search; see `operators.local_search`."""
+    return body_of("improve", engine)(engine, space, problem, population, lanes, row, key, lane)
+
+
+def _no_search(
+    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
+) -> None:
+    pass
+
+
+@inlined
+def _copy(population: Any, source: Any, target: Any) -> None:
+    for k in range(population.x.shape[1]):
+        population.x[target, k] = population.x[source, k]
+    for k in range(population.scores.shape[1]):
+        population.scores[target, k] = population.scores[source, k]
+    for k in range(population.tally.shape[1]):
+        population.tally[target, k] = population.tally[source, k]
+
+
+@inlined
+def _place(population: Any, solutions: Any, lanes: Any, lane: Any, trial: Any, target: Any) -> None:
+    """solutions[lane], with the measures and tally of the trial, becomes the individual in row `target`."""
+    for k in range(population.x.shape[1]):
+        population.x[target, k] = solutions[lane, k]
+    for k in range(population.scores.shape[1]):
+        population.scores[target, k] = lanes.trial[trial, k]
+    for k in range(population.tally.shape[1]):
+        population.tally[target, k] = lanes.tally[trial, k]
+
+
+@inlined
+def _do_cell(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    old: Any,
+    new: Any,
+    cell: Any,
+    turn: Any,
+    lane: Any,
+) -> None:
+    """One cell; `turn` counts the cells of a step in the order in which they come, and random numbers go by it."""
+    x, scores, tally = population.x, population.scores, population.tally
+    # In a block all cross at the same points or none does, and all mutate or none does.
+    together = turn // self.block if self.block > 0 else turn
+    r0, r1, r2, _ = draw(seed, CHANCE, step, together, 0)
+    if self.block > 0:
+        r2 = r1
+    one = old + cell
+    two = select(self, problem, scores, old, self.places[cell], (seed, SELECT, step, turn))
+    child, sibling = lanes.child[lane], lanes.marked[lane]
+    if r0 < np.uint64(self.crossing):
+        recombine(self, space, x[one], x[two], child, sibling, lanes.decisions[lane], (seed, CROSS, step, together))
+    else:
+        for k in range(x.shape[1]):
+            child[k] = x[one, k]
+            sibling[k] = x[two, k]
+    a, b = 2 * lane, 2 * lane + 1
+    # Loops of two, so that what is inlined here is compiled once.
+    for side in range(2):
+        made = lanes.child if side == 0 else lanes.marked
+        if (r1 if side == 0 else r2) < np.uint64(self.mutating):
+            mutate(self, space, made[lane], (seed, MUTATE, step, 2 * turn + side))
+        parent, trial = (one, a) if side == 0 else (two, b)
+        appraise(
+            problem,
+            space,
+            x,
+            parent,
+            tally[parent],
+            made,
+            lane,
+            lanes,
+            lane,
+            lanes.tally[trial],
+            lanes.trial[trial],
+        )
+    trial = b if better(problem, lanes.trial[b], lanes.trial[a]) else a
+    target = new + cell
+    if self.generational or better(problem, lanes.trial[trial], scores[one]):
+        _place(population, lanes.marked if trial == b else lanes.child, lanes, lane, trial, target)
+    elif target != one:
+        _copy(population, one, target)
+    if self.every > 0 and step % self.every == 0:
+        improve(self, space, problem, population, lanes, target, (seed, SEARCH, step, turn), lane)
+    note(problem, lanes, lane, x, target, scores[target], step, cell)
+
+
+def _phase(self: Any, step: Any) -> Any:
+    if self.order != _SYNCHRONOUS:
+        return 0, 0, 0
+    return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
+
+
+@inlined
+def _shuffle(slots: Any, seed: Any, step: Any) -> None:
+    for i in range(slots.shape[0]):
+        r0, _, _, _ = draw(seed, STEP, step, 0, i)
+        j = below(r0, i + 1)
+        slots[i] = slots[j]
+        slots[j] = i
+
+
+def _advance(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    first: Any,
+    last: Any,
+    lane: Any,
+) -> None:
+    old, new, _ = shared
+    synchronous = self.order == _SYNCHRONOUS
+    slots = population.slots
+    for item in range(first, last):  # a cell, or all of them
+        if self.order == _NEW or (self.order == _FIXED and step == 1):
+            _shuffle(slots, seed, step)
+        begin, end = (item, item + 1) if synchronous else (np.int64(0), self.size)
+        for turn in range(begin, end):
+            cell = turn
+            if self.order == _UNIFORM:
+                r0, _, _, _ = draw(seed, STEP, step, turn, 0)
+                cell = below(r0, self.size)
+            elif self.order == _FIXED or self.order == _NEW:
+                cell = np.int64(slots[turn])
+            _do_cell(self, space, problem, population, lanes, seed, step, old, new, cell, turn, lane)
+
+
+@dataclass(frozen=True)
+class Cellular:
+    """Cellular evolutionary algorithm; by default with the parameters of Soca et al. 2010, Table I.
+
+    Parameters
+    ----------
+    size : int
+        Individuals.
+    neighbourhood : {"ring", "L5", "L9", "C9", "C13"}
+        Where individuals live and whom they meet: a ring, or a torus with one of these shapes.
+    reach : int
+        On a ring, how many neighbours to the left, and as many to the right.
+    shape : (int, int), optional
+        Height and width of the torus; by default the two factors of `size` that are closest to each other.
+    selection : str or function
+        How the mate is chosen: "proportional", "random", "best", "tournament".
+    crossover, mutation : str or function, optional
+        "pmx", "order" or "cycle" and "swap", "insertion" or "inversion" for permutations (default pmx and swap);
+        "one-point", "two-point", "uniform" and also "random-value" for others (default two-point and random-value).
+    crossover_probability, mutation_probability : float
+        How often they are applied to a pair of parents and to a child.
+    replacement : {"generation", "better"}
+        Whether the better child always takes the place of its parent, or only if it is better than it.
+    update : {"synchronous", "line-sweep", "fixed-random", "new-random", "uniform-choice"}
+        All at once, or one after the other in an order; the latter runs on one thread.
+    block : int
+        Decide on operators and crossover points for so many neighbours together, as the paper's GPU did; 0 for each
+        individual.
+    local_search : str or function, optional
+        "best-swap", "descent" or "tabu", for permutations.
+    every : int
+        In which generations: every so many.
+    length : int
+        Exchanges of a tabu search.
+    """
+
+    size: int = 2048
+    neighbourhood: str = "ring"
+    reach: int = 4
+    shape: tuple[int, int] | None = None
+    selection: str | Callable[..., Any] = "proportional"
+    crossover: str | Callable[..., Any] | None = None
+    crossover_probability: float = 0.9
+    mutation: str | Callable[..., Any] | None = None
+    mutation_probability: float = 0.1
+    replacement: Literal["generation", "better"] = "generation"
+    update: str = "synchronous"
+    block: int = 0
+    local_search: str | Callable[..., Any] | None = None
+    every: int = 10
+    length: int = 1000
+    name = "cellular"
+
+    def prepare(self, problem: Problem) -> Design:
+        self._check()
+        space = problem.space
+        if space.n < 2:
+            raise InputError("a cellular algorithm needs solutions of at least two decisions, but got one")
+        size, places, shape = self._arrange()
+        ordered = isinstance(space, Order)
+        bodies, labels = {}, []
+        for verb_name, kind, choice in (
+            ("select", SELECTIONS, self.selection),
+            ("recombine", CROSSOVERS, self.crossover or ("pmx" if ordered else "two-point")),
+            ("mutate", MUTATIONS, self.mutation or ("swap" if ordered else "random-value")),
+        ):
+            bodies[verb_name], label = kind.find(choice, space)
+            labels.append(label)
+        tallied = choose_appraisal(problem)
+        bodies["improve"], label, table = self._find_search(problem)
+        record = record_type("_".join(["Cellular", *labels, label]), _FIELDS)
+        for verb_name, body in bodies.items():
+            give_body(verb_name, record, body)
+        give_body("begin", record, begin_uniformly)
+        give_body("phase", record, _phase)
+        give_body("advance", record, _advance)
+        synchronous = self.update == "synchronous"
+        return Design(
+            record=record(
+                size,
+                places,
+                round(self.crossover_probability * 2**32),
+                round(self.mutation_probability * 2**32),
+                self.block,
+                self.replacement == "generation",
+                self.every if self.local_search else 0,
+                self.length,
+                _UPDATES[self.update],
+            ),
+            cells=size if synchronous else 1,
+            rows=2 * size if synchronous else size,
+            started=size,
+            per_step=2 * size,
+            slots=np.arange(size, dtype=np.int32),
+            marked=False,
+            tallied=tallied,
+            steps=5000,
+            shape=shape,
+            table=table,
+            memory=numbers_of_memory(problem) if table else 0,
+        )
+
+    def _check(self) -> None:
+        check_number("size", self.size, 3, 10**7)
+        check_number("reach", self.reach, 1, 10**6)
+        check_number("crossover_probability", self.crossover_probability, 0, 1, whole=False)
+        check_number("mutation_probability", self.mutation_probability, 0, 1, whole=False)
+        check_number("block", self.block, 0, 10**7)
+        check_number("every", self.every, 1, 10**9)
+        check_number("length", self.length, 1, 2**30)
+        for name, known in (
+            ("replacement", ("generation", "better")),
+            ("update", tuple(_UPDATES)),
+            ("neighbourhood", ("ring", *SHAPES)),
+        ):
+            if getattr(self, name) not in known:
+                raise InputError(f"the {name} must be one of {', '.join(known)}, but got {getattr(self, name)!r}")
+
+    def _arrange(self) -> tuple[int, Array, tuple[int, int]]:
+        """How many individuals there are, their neighbours, and the shape of the grid."""
+        if self.neighbourhood == "ring":
+            if self.shape is not None:
+                raise InputError("`shape` is for a torus, but the neighbourhood is a ring; leave it out")
+            return self.size, ring(self.size, self.reach), (1, self.size)
+        if self.shape is None:
+            shape = near_square(self.size)
+        else:
+            if not isinstance(self.shape, (tuple, list)) or len(self.shape) != 2:
+                raise InputError(f"`shape` must be two whole numbers, but got {self.shape!r}")
+            for side in self.shape:
+                check_number("shape", side, 3, 10**5)
+            shape = (int(self.shape[0]), int(self.shape[1]))
+        return shape[0] * shape[1], torus(*shape, self.neighbourhood), shape
+
+    def _find_search(self, problem: Problem) -> tuple[Callable[..., Any], str, Tables | None]:
+        if self.local_search is None:
+            return _no_search, "alone", None
+        search, label = SEARCHES.find(self.local_search, problem.space)
+        if search not in WITH_TABLE:
+            return search, label, None
+        table = problem.tables()
+        if table is None:
+            if search is tabu:
+                raise InputError(
+                    f"tabu search needs a problem with `tabulate` and `exchange`, which {type(problem).__name__} has "
+                    "not; choose the local search 'descent'"
+                )
+            return search, label, None
+        return WITH_TABLE[search], label + "_table", table

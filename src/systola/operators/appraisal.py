@@ -1,0 +1,188 @@
+"""Measures of a changed solution from those of the one it was made from, as far as the problem can.
+
+`choose_appraisal` gives a problem the bodies that fit what it offers: flips, swaps, or its plain objective.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from systola.bits import lowest_one, toggle
+from systola.encodings import Bits, Order
+from systola.increments import count, flip, swap, weigh
+from systola.population import assess
+from systola.problem import Problem
+from systola.verbs import body_of, give_body, verb
+
+_FEW = 4  # of n decisions, up to n / 4 that differ are worth single steps
+
+
+@verb
+def appraise(
+    problem: Any,
+    space: Any,
+    x: Any,
+    parent: Any,
+    known: Any,
+    children: Any,
+    child: Any,
+    lanes: Any,
+    lane: Any,
+    tally: Any,
+    measures: Any,
+) -> Any:
+    """Measures and tally of children[child], which is near to x[parent], whose tally is `known`."""
+    return body_of("appraise", problem)(problem, space, x, parent, known, children, child, lanes, lane, tally, measures)
+
+
+@verb
+def try_swap(
+    problem: Any,
+    space: Any,
+    x: Any,
+    row: Any,
+    known: Any,
+    i: Any,
+    j: Any,
+    lanes: Any,
+    lane: Any,
+    tally: Any,
+    measures: Any,
+) -> Any:
+    """Measures and tally of x[row] with decisions i and j exchanged; x[row] stays as it is, its tally is `known`."""
+    return body_of("try_swap", problem)(problem, space, x, row, known, i, j, lanes, lane, tally, measures)
+
+
+def _appraise_by_flips(
+    problem: Any,
+    space: Any,
+    x: Any,
+    parent: Any,
+    known: Any,
+    children: Any,
+    child: Any,
+    lanes: Any,
+    lane: Any,
+    tally: Any,
+    measures: Any,
+) -> None:
+    for k in range(tally.shape[0]):
+        tally[k] = known[k]
+    for w in range(x.shape[1]):
+        lanes.spare[lane, w] = x[parent, w]
+    for w in range(x.shape[1]):
+        differing = x[parent, w] ^ children[child, w]
+        while differing != np.uint64(0):
+            i = (w << 6) + lowest_one(differing)
+            flip(problem, lanes.spare, lane, i, tally)
+            toggle(lanes.spare, lane, i)
+            differing &= differing - np.uint64(1)
+    weigh(problem, tally, measures)
+
+
+def _appraise_by_swaps(
+    problem: Any,
+    space: Any,
+    x: Any,
+    parent: Any,
+    known: Any,
+    children: Any,
+    child: Any,
+    lanes: Any,
+    lane: Any,
+    tally: Any,
+    measures: Any,
+) -> None:
+    differing = np.int64(0)
+    for i in range(space.n):
+        differing += 1 if x[parent, i] != children[child, i] else 0
+    if _FEW * differing > space.n:
+        assess(space, problem, children, child, lanes, lane, measures)
+        count(problem, children, child, measures, tally)
+        return
+    for k in range(tally.shape[0]):
+        tally[k] = known[k]
+    if differing > 0:
+        place = lanes.decisions[lane]
+        for i in range(space.n):
+            lanes.spare[lane, i] = x[parent, i]
+            place[x[parent, i]] = i
+        for i in range(space.n):
+            wanted, there = children[child, i], lanes.spare[lane, i]
+            if wanted != there:
+                j = np.int64(place[wanted])
+                swap(problem, lanes.spare, lane, i, j, tally)
+                lanes.spare[lane, j] = there
+                place[there] = j
+                lanes.spare[lane, i] = wanted
+    weigh(problem, tally, measures)
+
+
+def _appraise_by_evaluation(
+    problem: Any,
+    space: Any,
+    x: Any,
+    parent: Any,
+    known: Any,
+    children: Any,
+    child: Any,
+    lanes: Any,
+    lane: Any,
+    tally: Any,
+    measures: Any,
+) -> None:
+    assess(space, problem, children, child, lanes, lane, measures)
+
+
+def _try_by_swap(
+    problem: Any,
+    space: Any,
+    x: Any,
+    row: Any,
+    known: Any,
+    i: Any,
+    j: Any,
+    lanes: Any,
+    lane: Any,
+    tally: Any,
+    measures: Any,
+) -> None:
+    for k in range(tally.shape[0]):
+        tally[k] = known[k]
+    swap(problem, x, row, i, j, tally)
+    weigh(problem, tally, measures)
+
+
+def _try_by_evaluation(
+    problem: Any,
+    space: Any,
+    x: Any,
+    row: Any,
+    known: Any,
+    i: Any,
+    j: Any,
+    lanes: Any,
+    lane: Any,
+    tally: Any,
+    measures: Any,
+) -> None:
+    for k in range(x.shape[1]):
+        lanes.spare[lane, k] = x[row, k]
+    lanes.spare[lane, i], lanes.spare[lane, j] = lanes.spare[lane, j], lanes.spare[lane, i]
+    assess(space, problem, lanes.spare, lane, lanes, lane, measures)
+
+
+def choose_appraisal(problem: Problem) -> bool:
+    """Give the problem its bodies; whether they need tallies of all solutions."""
+    by_flips = isinstance(problem.space, Bits) and problem.offers("flip")
+    by_swaps = isinstance(problem.space, Order) and problem.offers("swap")
+    record = type(problem)._record
+    give_body(
+        "appraise",
+        record,
+        _appraise_by_flips if by_flips else _appraise_by_swaps if by_swaps else _appraise_by_evaluation,
+    )
+    give_body("try_swap", record, _try_by_swap if by_swaps else _try_by_evaluation)
+    return by_flips or by_swaps

@@ -1,0 +1,46 @@
+"""A kind of operator: those that come with systola by name, and a user's own function."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from numba.extending import register_jitable
+
+from systola.digest import digest_of_functions
+from systola.errors import InputError
+
+Operator = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Operators of one kind, each with the spaces that it is for."""
+
+    name: str
+    known: Mapping[str, tuple[Operator, tuple[type, ...]]]
+
+    def find(self, choice: str | Operator, space: Any) -> tuple[Operator, str]:
+        """The function, and a label that is another one whenever the function does something else."""
+        if isinstance(choice, FunctionType):
+            digest, helpers = digest_of_functions({self.name: choice})
+            for helper in helpers:
+                register_jitable(helper)
+            return choice, f"{choice.__name__}_{digest}"
+        if not isinstance(choice, str) or choice not in self.known:
+            near = difflib.get_close_matches(str(choice), self.known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise InputError(
+                f"the {self.name} must be a function or one of {', '.join(self.known)}, but got {choice!r}{hint}"
+            )
+        operator, spaces = self.known[choice]
+        if not isinstance(space, spaces):
+            fitting = [name for name, (_, fit) in self.known.items() if isinstance(space, fit)]
+            raise InputError(
+                f"the {self.name} {choice!r} is not for {type(space).__name__} solutions; "
+                f"choose one of {', '.join(fitting)}"
+            )
+        return operator, operator.__name__

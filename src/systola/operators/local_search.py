@@ -1,0 +1,207 @@
+"""Local searches on permutations: a better solution near one of the population takes its place.
+
+Arguments: engine's record, space, problem, population, lanes, the solution's row, key, lane. Neighbours differ by one
+exchange. Where the problem keeps a table of all exchanges (`tabulate`), descent and tabu search work with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from systola.encodings import Order
+from systola.increments import count, exchange, tabulate
+from systola.kernel import inlined
+from systola.lines import largest_allowed, least, padded
+from systola.operators.appraisal import try_swap
+from systola.operators.kind import Kind
+from systola.population import assess
+from systola.problem import Problem, better
+from systola.rng import below, common, numbers
+
+
+@inlined
+def _copy_known(population: Any, lanes: Any, row: Any, trial: Any) -> None:
+    for k in range(lanes.trial.shape[1]):
+        lanes.trial[trial, k] = population.scores[row, k]
+    for k in range(population.tally.shape[1]):
+        lanes.tally[trial, k] = population.tally[row, k]
+
+
+@inlined
+def _beats(problem: Any, space: Any, population: Any, lanes: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
+    """Whether x[row] with i and j exchanged beats what lanes.trial[2 * lane] says, which then says it."""
+    best, new = 2 * lane, 2 * lane + 1
+    known = population.tally[row if population.tally.shape[0] > 1 else 0]
+    try_swap(problem, space, population.x, row, known, i, j, lanes, lane, lanes.tally[new], lanes.trial[new])
+    if not better(problem, lanes.trial[new], lanes.trial[best]):
+        return False
+    for k in range(lanes.trial.shape[1]):
+        lanes.trial[best, k] = lanes.trial[new, k]
+    for k in range(population.tally.shape[1]):
+        lanes.tally[best, k] = lanes.tally[new, k]
+    return True
+
+
+@inlined
+def _adopt(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) -> None:
+    """Exchange i and j in x[row]; its measures and tally are those of the trial."""
+    x = population.x
+    x[row, i], x[row, j] = x[row, j], x[row, i]
+    for k in range(lanes.trial.shape[1]):
+        population.scores[row, k] = lanes.trial[trial, k]
+    for k in range(population.tally.shape[1]):
+        population.tally[row, k] = lanes.tally[trial, k]
+
+
+def best_swap(
+    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
+) -> None:
+    """The best exchange with one position, the same for all solutions of a step (Soca et al. 2010)."""
+    number, _, _, _ = numbers(common(key), 0)
+    position = below(number, space.n)
+    _copy_known(population, lanes, row, 2 * lane)
+    found = np.int64(-1)
+    for j in range(space.n):
+        if j != position and _beats(problem, space, population, lanes, row, position, j, lane):
+            found = np.int64(j)
+    if found >= 0:
+        _adopt(population, lanes, row, position, found, 2 * lane)
+
+
+def descent(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> None:
+    """The best of all exchanges, again and again, until none is an improvement."""
+    _copy_known(population, lanes, row, 2 * lane)
+    found = np.int64(0)
+    while found >= 0:
+        found = np.int64(-1)
+        for i in range(space.n):
+            for j in range(i + 1, space.n):
+                if _beats(problem, space, population, lanes, row, i, j, lane):
+                    found = i * space.n + j
+        if found >= 0:
+            _adopt(population, lanes, row, found // space.n, found % space.n, 2 * lane)
+
+
+@inlined
+def _best_exchange(table: Any, until: Any, n: Any, now: Any, floor: Any) -> Any:
+    """The first of the best exchanges that are allowed or gain more than `floor`; n and n if there are none.
+
+    until[i * width + j] says until when facility i must not go where j is, the second block of it the same of j.
+    """
+    width = padded(n)
+    back = n * width
+    most = least(table)
+    one = np.int64(n)
+    for i in range(n - 1):
+        at = i * width
+        value = largest_allowed(table, at, i + 1, n, until, at, until, back + at, now, floor)
+        if value > most:
+            most = value
+            one = np.int64(i)
+    two = np.int64(n)
+    if one < n:
+        at = one * width
+        two = one + 1
+        while table[at + two] != most or not (
+            until[at + two] < now or until[back + at + two] < now or table[at + two] > floor
+        ):
+            two += 1
+    return one, two
+
+
+@inlined
+def _settle(space: Any, problem: Any, population: Any, solutions: Any, lanes: Any, row: Any, lane: Any) -> None:
+    """solutions[lane] becomes x[row], measured anew: gains say nothing of measures other than the fitness."""
+    for k in range(space.n):
+        population.x[row, k] = solutions[lane, k]
+    assess(space, problem, population.x, row, lanes, lane, population.scores[row])
+    if population.tally.shape[1] > 0:
+        count(problem, population.x, row, population.scores[row], population.tally[row])
+
+
+def descent_by_table(
+    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
+) -> None:
+    """`descent` with the problem's table."""
+    table, until = lanes.table[lane], lanes.until[lane]
+    for k in range(space.n):
+        lanes.child[lane, k] = population.x[row, k]
+    for k in range(until.shape[0]):
+        until[k] = 0
+    tabulate(problem, lanes.child, lane, table)
+    i, j = _best_exchange(table, until, space.n, 0, 0)
+    if i == space.n:
+        return
+    while i < space.n:
+        exchange(problem, lanes.child, lane, i, j, table)
+        i, j = _best_exchange(table, until, space.n, 0, 0)
+    _settle(space, problem, population, lanes.child, lanes, row, lane)
+
+
+@inlined
+def _forbid(until: Any, n: Any, i: Any, j: Any, first: Any, second: Any) -> None:
+    """After i and j were exchanged: neither may go back before the moments given."""
+    width = padded(n)
+    back = n * width
+    for k in range(n):
+        at = k * width
+        until[at + i], until[at + j] = until[at + j], until[at + i]
+        until[back + i * width + k], until[back + j * width + k] = (
+            until[back + j * width + k],
+            until[back + i * width + k],
+        )
+    until[i * width + j] = first
+    until[back + j * width + i] = first
+    until[j * width + i] = second
+    until[back + i * width + j] = second
+
+
+def tabu(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> None:
+    """Robust tabu search (Taillard 1991) of `engine.length` exchanges; its long-term aspiration is left out.
+
+    What was exchanged may not go back for 0.9 n to 1.1 n steps, unless that gives the best solution so far.
+    """
+    n = space.n
+    table, until = lanes.table[lane], lanes.until[lane]
+    for k in range(n):
+        lanes.child[lane, k] = population.x[row, k]
+        lanes.spare[lane, k] = population.x[row, k]
+    for k in range(until.shape[0]):
+        until[k] = 0
+    tabulate(problem, lanes.child, lane, table)
+    value = np.int64(0)
+    best = np.int64(0)
+    shortest = max(1, 9 * n // 10)
+    choices = n // 5 + 2
+    r2 = r3 = np.uint64(0)
+    for t in range(1, engine.length + 1):
+        i, j = _best_exchange(table, until, n, t, best - value)
+        if i == n:
+            continue  # all are forbidden; some will not be for long
+        value += table[i * padded(n) + j]
+        exchange(problem, lanes.child, lane, i, j, table)
+        first, second = r2, r3
+        if t & 1:
+            first, second, r2, r3 = numbers(key, t >> 1)
+        _forbid(until, n, i, j, t + shortest + below(first, choices), t + shortest + below(second, choices))
+        if value > best:
+            best = value
+            for k in range(n):
+                lanes.spare[lane, k] = lanes.child[lane, k]
+    if best > 0:
+        _settle(space, problem, population, lanes.spare, lanes, row, lane)
+
+
+SEARCHES = Kind(
+    "local search",
+    {"best-swap": (best_swap, (Order,)), "descent": (descent, (Order,)), "tabu": (tabu, (Order,))},
+)
+WITH_TABLE = {descent: descent_by_table, tabu: tabu}
+
+
+def numbers_of_memory(problem: Problem) -> int:
+    """How many numbers a tabu list takes."""
+    n: int = problem.space.n
+    return 2 * n * padded(n)

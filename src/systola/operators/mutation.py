@@ -1,0 +1,69 @@
+"""Mutations: a small random change of a solution, in place. Arguments: engine's record, space, solution, key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from systola.encodings import Bits, Digits, Order
+from systola.kernel import inlined
+from systola.operators.genes import get, put, redraw
+from systola.operators.kind import Kind
+from systola.rng import below, numbers
+
+
+@inlined
+def two_places(n: Any, key: Any) -> Any:
+    """Two different places, all pairs alike, in either order; the same if there is only one."""
+    r0, r1, _, _ = numbers(key, 0)
+    i = below(r0, n)
+    j = below(r1, max(1, n - 1))
+    return i, (j + 1 if j >= i and n > 1 else j)
+
+
+def random_value(engine: Any, space: Any, x: Any, key: Any) -> None:
+    """One decision gets another of its values."""
+    r0, r1, _, _ = numbers(key, 0)
+    redraw(space, x, below(r0, space.n), r1)
+
+
+def swap(engine: Any, space: Any, x: Any, key: Any) -> None:
+    """Two decisions are exchanged."""
+    i, j = two_places(space.n, key)
+    kept = get(space, x, i)
+    put(space, x, i, get(space, x, j))
+    put(space, x, j, kept)
+
+
+def insertion(engine: Any, space: Any, x: Any, key: Any) -> None:
+    """One decision is taken out and put in elsewhere; those between move up."""
+    i, j = two_places(space.n, key)
+    kept = get(space, x, i)
+    step = 1 if j > i else -1
+    while i != j:
+        put(space, x, i, get(space, x, i + step))
+        i += step
+    put(space, x, j, kept)
+
+
+def inversion(engine: Any, space: Any, x: Any, key: Any) -> None:
+    """A run of decisions is reversed."""
+    i, j = two_places(space.n, key)
+    if i > j:
+        i, j = j, i
+    while i < j:
+        kept = get(space, x, i)
+        put(space, x, i, get(space, x, j))
+        put(space, x, j, kept)
+        i += 1
+        j -= 1
+
+
+MUTATIONS = Kind(
+    "mutation",
+    {
+        "random-value": (random_value, (Bits, Digits)),
+        "swap": (swap, (Bits, Digits, Order)),
+        "insertion": (insertion, (Bits, Digits, Order)),
+        "inversion": (inversion, (Bits, Digits, Order)),
+    },
+)

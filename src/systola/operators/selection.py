@@ -1,0 +1,76 @@
+"""Selections: which neighbour becomes the mate.
+
+Arguments: engine's record, problem, the scores of all, the row where this generation begins, the neighbours' places in
+it, key. They return the row of the chosen one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from systola.encodings import Bits, Digits, Order
+from systola.operators.kind import Kind
+from systola.problem import better, fitness
+from systola.rng import below, numbers
+
+
+def at_random(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
+    """Any neighbour."""
+    r0, _, _, _ = numbers(key, 0)
+    return base + np.int64(places[below(r0, places.shape[0])])
+
+
+def tournament(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
+    """The better of two neighbours drawn at random, the first if they are alike."""
+    r0, r1, _, _ = numbers(key, 0)
+    one = base + np.int64(places[below(r0, places.shape[0])])
+    two = base + np.int64(places[below(r1, places.shape[0])])
+    return two if better(problem, scores[two], scores[one]) else one
+
+
+def best(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
+    """The best neighbour, the first of those."""
+    found = base + np.int64(places[0])
+    for k in range(1, places.shape[0]):
+        row = base + np.int64(places[k])
+        if better(problem, scores[row], scores[found]):
+            found = row
+    return found
+
+
+def proportional(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
+    """In proportion to fitness, counted from that of the worst neighbour; at random if all are alike."""
+    r0, _, _, _ = numbers(key, 0)
+    least = np.float64(fitness(problem, scores[base + np.int64(places[0])]))
+    total = np.float64(0.0)
+    for k in range(places.shape[0]):
+        value = np.float64(fitness(problem, scores[base + np.int64(places[k])]))
+        least = min(least, value)
+        total += value
+    total -= least * places.shape[0]
+    if not total > 0.0:
+        return base + np.int64(places[below(r0, places.shape[0])])
+    left = np.float64(r0) * (total / 4294967296.0)
+    chosen = np.int64(0)
+    for k in range(places.shape[0]):
+        gain = np.float64(fitness(problem, scores[base + np.int64(places[k])])) - least
+        if gain > 0.0:
+            chosen = np.int64(k)
+            left -= gain
+            if left < 0.0:
+                break
+    return base + np.int64(places[chosen])
+
+
+_ALL = (Bits, Digits, Order)
+SELECTIONS = Kind(
+    "selection",
+    {
+        "random": (at_random, _ALL),
+        "proportional": (proportional, _ALL),
+        "best": (best, _ALL),
+        "tournament": (tournament, _ALL),
+    },
+)

@@ -1,0 +1,220 @@
+"""Quadratic assignment: n facilities to n locations, at a cost of flow times distance for each pair of facilities.
+
+If one of the matrices is symmetric, the other counts only by its sum with its transpose; then both can be made
+symmetric, which saves half of the work. The table for local search is Taillard's: the gain of every exchange, each
+brought up to date in constant time. With it goes the matrix of distances in the order of the solution, so that no
+number has to be looked up through it; rows are filled up with zeros to whole vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+
+from systola.encodings import Array, Permutation
+from systola.errors import InputError
+from systola.increments import Tables
+from systola.kernel import inlined
+from systola.lines import add_products, padded
+from systola.problem import MINIMISE, Problem
+
+
+@inlined
+def _difference(a: Any, b: Any, x: Any, row: Any, r: Any, s: Any) -> Any:
+    """Sum over k other than r and s of (a[r, k] - a[s, k]) * (b[x[s], x[k]] - b[x[r], x[k]])."""
+    n = x.shape[1]
+    width = padded(n)
+    of_r, of_s = np.int64(x[row, r]) * n, np.int64(x[row, s]) * n
+    total = np.int64(0)
+    for k in range(n):
+        total += (a[r * width + k] - a[s * width + k]) * (b[of_s + x[row, k]] - b[of_r + x[row, k]])
+    total += a[s * width + r] * b[of_s + x[row, r]] + a[r * width + s] * b[of_r + x[row, s]]
+    return total
+
+
+@inlined
+def _turn(table: Any, block: Any, n: Any, width: Any, r: Any, s: Any) -> None:
+    """Exchange rows r and s, and columns r and s, of a matrix in the table."""
+    of_r, of_s = block + r * width, block + s * width
+    for k in range(n):
+        kept = table[of_r + k]
+        table[of_r + k] = table[of_s + k]
+        table[of_s + k] = kept
+    for i in range(n):
+        at = block + i * width
+        kept = table[at + r]
+        table[at + r] = table[at + s]
+        table[at + s] = kept
+
+
+@inlined
+def _shift_gains(a: Any, table: Any, block: Any, spare: Any, n: Any, r: Any, s: Any) -> None:
+    """The gains of all exchanges that have no part in r and s, after these were exchanged."""
+    width = padded(n)
+    of_r, of_s = block + r * width, block + s * width
+    f, g = spare, spare + width
+    for k in range(n):
+        table[f + k] = a[r * width + k] - a[s * width + k]
+        table[g + k] = table[of_r + k] - table[of_s + k]
+    for i in range(n):
+        first = (i + 1) & ~15
+        add_products(
+            table, i * width + first, width - first, table[f + i], table, f + first, table[g + i], table, g + first, 1
+        )
+
+
+@inlined
+def _add_gains(a: Any, a_back: Any, table: Any, block: Any, block_back: Any, at: Any, n: Any, r: Any) -> None:
+    """What one direction of the flows contributes to the gains of all exchanges with r."""
+    width = padded(n)
+    for k in range(n):
+        if k != r:
+            # Row k of a transposed matrix is column k of the matrix, so that vectors run over the other decision.
+            alpha, beta = a[r * width + k], table[block + r * width + k]
+            add_products(table, at, width, alpha, a_back, k * width, beta, table, block_back + k * width, 1)
+
+
+@inlined
+def _find_gains(problem: Any, table: Any, n: Any, r: Any) -> None:
+    """The gains of all exchanges with r, written where they belong."""
+    width = padded(n)
+    block = n * width
+    back = block if problem.symmetric else 2 * block
+    own = back + block
+    line = own + 3 * width
+    of_r = r * width
+    a, a_back = problem.near, problem.near_back
+    for k in range(width):
+        table[line + k] = 0
+    _add_gains(a, a_back, table, block, back, line, n, r)
+    add_products(table, line, width, 0, a, of_r, 0, table, back + of_r, -1)
+    if not problem.symmetric:
+        _add_gains(a_back, a, table, back, block, line, n, r)
+        add_products(table, line, width, 0, a_back, of_r, 0, table, block + of_r, -1)
+    if problem.diagonal:
+        add_products(table, line, width, problem.own_near[r], problem.own_near, 0, table[own + r], table, own, 1)
+    for k in range(r):
+        table[k * width + r] = table[line + k]
+    for k in range(r + 1, n):
+        table[of_r + k] = table[line + k]
+
+
+class QuadraticAssignment(Problem):
+    """Give each facility a location of its own, at the least total of flow times distance.
+
+    A solution says the location of each facility; its cost is the sum of flows[i, k] * distances[x[i], x[k]].
+    Matrices need not be symmetric, and diagonals need not be zero.
+    """
+
+    encoding = Permutation("flows")
+    sense = MINIMISE
+    flows: Array
+    distances: Array
+    near: Array = field(init=False, repr=False)  # flows, zeros in the diagonal, rows of whole vectors
+    near_back: Array = field(init=False, repr=False)  # transposed
+    far: Array = field(init=False, repr=False)  # distances, zeros in the diagonal
+    far_back: Array = field(init=False, repr=False)
+    own_near: Array = field(init=False, repr=False)  # the diagonals
+    own_far: Array = field(init=False, repr=False)
+    symmetric: bool = field(init=False, repr=False)
+    diagonal: bool = field(init=False, repr=False)  # whether both diagonals have something in them
+
+    def check(self) -> None:
+        n = len(self.flows) if self.flows.ndim else 0
+        for name, values in (("flows", self.flows), ("distances", self.distances)):
+            if values.shape != (n, n) or n == 0:
+                raise InputError(f"{name} must be a square matrix of {n} rows, but have shape {values.shape}")
+            if values.dtype.kind not in "iu":
+                raise InputError(f"{name} must be whole numbers, but are {values.dtype}; scale the data")
+        flows, distances = (np.array(m.tolist(), object) for m in (self.flows, self.distances))
+        most = int(np.abs(flows).sum()) * int(np.abs(distances).max())
+        if 4 * most >= 2**63:
+            raise InputError(
+                f"costs must fit into 61 bits, but with these flows and distances they could reach {most}; scale them"
+            )
+        near, far = self.flows.astype(np.int64), self.distances.astype(np.int64)
+        own_near, own_far = near.diagonal().copy(), far.diagonal().copy()
+        np.fill_diagonal(near, 0)
+        np.fill_diagonal(far, 0)
+        symmetric = bool((near == near.T).all() or (far == far.T).all())
+        if symmetric:
+            near, far = (near, far + far.T) if (near == near.T).all() else (near + near.T, far)
+        rows = np.zeros((3, n, padded(n)), np.int64)
+        rows[0, :, :n], rows[1, :, :n], rows[2, 0, :n] = near, near.T, own_near
+        largest = max(int(np.abs(m).max()) for m in (near, far, own_near, own_far))
+        kind = np.int32 if largest < 2**31 else np.int64
+        self.derive(
+            near=rows[0].ravel().astype(kind),
+            near_back=rows[1].ravel().astype(kind),
+            far=far.ravel().astype(kind),
+            far_back=far.T.ravel().astype(kind),
+            own_near=rows[2, 0].astype(kind),
+            own_far=own_far.astype(kind),
+            symmetric=symmetric,
+            diagonal=bool(own_near.any() and own_far.any()),
+        )
+
+    def evaluate(self, x):
+        total = 0
+        for i in range(len(x)):
+            at = x[i]
+            for k in range(len(x)):
+                total += self.flows[i, k] * self.distances[at, x[k]]
+        return total
+
+    def swap(self, x, row, i, j, tally):
+        n = len(self.flows)
+        width = padded(n)
+        at_i, at_j = np.int64(x[row, i]), np.int64(x[row, j])
+        change = _difference(self.near, self.far, x, row, i, j)
+        if not self.symmetric:
+            change += _difference(self.near_back, self.far_back, x, row, i, j)
+            flows = self.near[i * width + j] - self.near_back[i * width + j]
+            change += flows * (self.far[at_j * n + at_i] - self.far_back[at_j * n + at_i])
+        if self.diagonal:
+            change -= (self.own_near[i] - self.own_near[j]) * (self.own_far[at_i] - self.own_far[at_j])
+        tally[0] += change
+
+    def tables(self) -> Tables:
+        n = len(self.flows)
+        width = padded(n)
+        spread = [int(np.ptp(m.astype(np.int64))) for m in (self.near, self.far, self.own_near, self.own_far)]
+        most = 8 * n * spread[0] * spread[1] + spread[2] * spread[3]
+        blocks = 2 if self.symmetric else 3
+        return Tables((blocks * n + 4) * width, np.int32 if most < 2**31 else np.int64)
+
+    def tabulate(self, x, row, table):
+        n = len(self.flows)
+        width = padded(n)
+        block = n * width
+        for k in range(table.shape[0]):
+            table[k] = 0
+        own = (2 if self.symmetric else 3) * block
+        for i in range(n):
+            table[own + i] = self.own_far[x[row, i]]
+            for k in range(n):
+                table[block + i * width + k] = self.far[np.int64(x[row, i]) * n + x[row, k]]
+                if not self.symmetric:
+                    table[2 * block + i * width + k] = self.far_back[np.int64(x[row, i]) * n + x[row, k]]
+        for i in range(n):
+            _find_gains(self, table, n, i)
+
+    def exchange(self, x, row, i, j, table):
+        n = len(self.flows)
+        width = padded(n)
+        block = n * width
+        own = (2 if self.symmetric else 3) * block
+        x[row, i], x[row, j] = x[row, j], x[row, i]
+        table[own + i], table[own + j] = table[own + j], table[own + i]
+        _turn(table, block, n, width, i, j)
+        _shift_gains(self.near, table, block, own + width, n, i, j)
+        if not self.symmetric:
+            _turn(table, 2 * block, n, width, i, j)
+            _shift_gains(self.near_back, table, 2 * block, own + width, n, i, j)
+        _find_gains(self, table, n, i)
+        _find_gains(self, table, n, j)
+
+    def describe(self) -> str:
+        return f"quadratic assignment of {len(self.flows)} facilities"
