@@ -14,6 +14,36 @@ def customers():
     )
 
 
+def small_assignment(n, symmetric, diagonal, kind=sy.QuadraticAssignment):
+    draws = np.random.default_rng(n)
+    flows, distances = draws.integers(-9, 30, (2, n, n))
+    if symmetric:
+        flows, distances = flows + flows.T, distances + distances.T
+    if not diagonal:
+        np.fill_diagonal(flows, 0)
+    return kind(flows, distances)
+
+
+class Line(sy.Problem):
+    """Neighbours in the order should be far apart: a permutation with `swap` and two measures, but without a table."""
+
+    encoding = sy.Permutation("n")
+    n: int
+
+    def evaluate(self, x):
+        apart = 0
+        for i in range(self.n - 1):
+            apart += abs(x[i] - x[i + 1])
+        return apart, x[0]
+
+    def swap(self, x, row, i, j, tally):
+        for k in range(self.n - 1):
+            here = x[row, j if k == i else i if k == j else k]
+            there = x[row, j if k + 1 == i else i if k + 1 == j else k + 1]
+            tally[0] += abs(here - there) - abs(x[row, k] - x[row, k + 1])
+        tally[1] = x[row, j if i == 0 else i if j == 0 else 0]
+
+
 PROBLEMS = [
     small_knapsack(1),
     small_knapsack(63),
@@ -33,6 +63,12 @@ PROBLEMS = [
     small_multi_knapsack(64, 15),
     small_multi_knapsack(150, 20),
     sy.MultiKnapsack([3, 4], [[0, 0]], [0]),
+    sy.QuadraticAssignment([[4]], [[5]]),
+    small_assignment(2, symmetric=False, diagonal=True),
+    small_assignment(6, symmetric=True, diagonal=False),
+    small_assignment(7, symmetric=False, diagonal=True),
+    sy.QuadraticAssignment(np.array([[0, 200], [190, 0]], np.uint8), np.array([[0, 10**6], [2, 0]], np.int32)),
+    Line(6),
 ]
 
 
@@ -102,6 +138,59 @@ class WrongRemark(sy.Knapsack):
         marks[h, 1] += 1
 
 
+class WrongSwap(sy.QuadraticAssignment):
+    """Wrong only where the first facility has a part in it."""
+
+    def swap(self, x, row, i, j, tally):
+        sy.QuadraticAssignment.swap(self, x, row, i, j, tally)
+        if i == 0 or j == 0:
+            tally[0] += 1
+
+
+class HastySwap(Line):
+    """Right, but it makes the exchange that it should only measure."""
+
+    def swap(self, x, row, i, j, tally):
+        Line.swap(self, x, row, i, j, tally)
+        x[row, i], x[row, j] = x[row, j], x[row, i]
+
+
+class WrongTallies(sy.QuadraticAssignment):
+    def weigh(self, tally, measures):
+        measures[0] = tally[0] + 1
+
+
+class WrongTable(sy.QuadraticAssignment):
+    def tabulate(self, x, row, table):
+        sy.QuadraticAssignment.tabulate(self, x, row, table)
+        table[1] += 1
+
+
+class WrongGains(sy.QuadraticAssignment):
+    """Wrong for the last facility only."""
+
+    def swap_gains(self, x, row, i, gains):
+        sy.QuadraticAssignment.swap_gains(self, x, row, i, gains)
+        gains[len(self.flows) - 1] += 1
+
+
+class WrongExchange(sy.QuadraticAssignment):
+    """The gains that the exchange leaves are those from before it."""
+
+    def exchange(self, x, row, i, j, table):
+        x[row, i], x[row, j] = x[row, j], x[row, i]
+
+
+class LazyExchange(sy.QuadraticAssignment):
+    def exchange(self, x, row, i, j, table):
+        pass
+
+
+class HalfTable(Line):
+    def tabulate(self, x, row, table):
+        pass
+
+
 moods = iter(range(10**6))
 
 
@@ -127,6 +216,30 @@ class Negative(OneMax):
         (lambda: Negative(9), "negative"),
         (lambda: WrongCross(np.arange(9), np.arange(9), 5), "cross"),
         (lambda: WrongRemark(np.arange(9), np.arange(9), 5), "remark"),
+        (
+            lambda: small_assignment(4, False, True, WrongSwap),
+            r"^swap says \[-?\d+\] after the decisions (0 and \d|\d and 0) of \[\d, \d, \d, \d\] are exchanged, "
+            r"evaluate says \[-?\d+\]$",
+        ),
+        (lambda: HastySwap(4), r"^swap writes to the solution \[\d, \d, \d, \d\]"),
+        (lambda: small_assignment(4, True, True, WrongTallies), r"^weigh does not give back the measures \[\d+\] of"),
+        (
+            lambda: small_assignment(4, True, False, WrongTable),
+            r"^tabulate says that \[\d, \d, \d, \d\] gains -?\d+ when its decisions 0 and 1 are exchanged, evaluate",
+        ),
+        (
+            lambda: small_assignment(4, True, False, WrongGains),
+            r"^swap_gains says that \[\d, \d, \d, \d\] gains -?\d+ when its decisions \d and 3 are exchanged, evaluate",
+        ),
+        (
+            lambda: small_assignment(4, False, False, WrongExchange),
+            r"^exchange of \d and \d says that \[\d, \d, \d, \d\] gains -?\d+ when its decisions \d and \d are exch",
+        ),
+        (
+            lambda: small_assignment(4, False, False, LazyExchange),
+            r"^exchange of \d and \d must make \[\d, \d, \d, \d\], but made \[\d, \d, \d, \d\]$",
+        ),
+        (lambda: HalfTable(4), "belong together, but HalfTable has only tabulate$"),
     ],
 )
 def test_mistakes_are_found(make, word):

@@ -11,7 +11,8 @@ ROOT = Path(systola.__file__).parent
 # Each layer may import itself and those before it.
 LAYERS = [
     {"errors", "version"},
-    {"records", "kernel", "digest", "verbs"},
+    {"codegen", "digest"},
+    {"records", "kernel", "verbs"},
     {"rng", "bits"},
     {"encodings", "lines", "stop", "trace"},
     {"fields", "increments"},

@@ -11,10 +11,26 @@ from typing import Any
 import numpy as np
 
 from systola.bits import toggle
-from systola.encodings import Array, Bits
+from systola.encodings import Array, Bits, Order
 from systola.errors import CheckFailed
-from systola.increments import Tallies, count, cross, flip, flip_marked, flip_run, mark, remark, weigh
+from systola.increments import (
+    Tallies,
+    count,
+    cross,
+    exchange,
+    flip,
+    flip_marked,
+    flip_run,
+    mark,
+    remark,
+    swap,
+    swap_gains,
+    tabulate,
+    weigh,
+)
+from systola.lines import padded
 from systola.problem import Problem, evaluate, fitness, violation
+from systola.records import widen
 from systola.verbs import body_of
 
 
@@ -42,9 +58,9 @@ def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
         measures = _measure(problem, x)
         if not np.array_equal(measures, _measure(problem, x)):
             raise CheckFailed(f"evaluate is not a function: it gave two values for {x.tolist()}")
-        if violation(problem.record, measures) < 0:
+        if violation(widen(problem.record), measures) < 0:
             raise CheckFailed(f"a violation is never negative, but it is for {x.tolist()}")
-        fitness(problem.record, measures)
+        fitness(widen(problem.record), measures)
         if isinstance(problem.space, Bits):
             if problem.offers("flip"):
                 _check_flip(problem, x, draws)
@@ -54,6 +70,11 @@ def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
                     _check_made(problem, stored, tally, measures, "construct", seed, 1, int(draws.integers(1000)))
             if problem.offers("cross"):
                 _check_cross(problem, draws)
+        if isinstance(problem.space, Order) and problem.space.n > 1:
+            if problem.offers("swap"):
+                _check_swap(problem, x, draws)
+            if _has_table(problem):
+                _check_exchange(problem, x, draws)
 
 
 def _random(problem: Problem, draws: np.random.Generator) -> Array:
@@ -66,7 +87,7 @@ def _random(problem: Problem, draws: np.random.Generator) -> Array:
 
 
 def _measure(problem: Problem, x: Array) -> Array:
-    value = evaluate(problem.record, x)
+    value = evaluate(widen(problem.record), x)
     return np.array(value if isinstance(value, tuple) else (value,))
 
 
@@ -79,13 +100,13 @@ def _agree(got: Array, wanted: Array) -> bool:
 def _tally_of(problem: Problem, stored: Array, measures: Array) -> Array:
     tallies = problem.tallies() or Tallies(len(measures), measures.dtype)
     tally: Array = np.zeros(tallies.number, tallies.dtype)
-    count(problem.record, stored, 0, measures, tally)
+    count(widen(problem.record), stored, 0, measures, tally)
     return tally
 
 
 def _weighed(problem: Problem, tally: Array, measures: Array) -> Array:
     found = np.zeros_like(measures)
-    weigh(problem.record, tally, found)
+    weigh(widen(problem.record), tally, found)
     return found
 
 
@@ -97,7 +118,7 @@ def _check_flip(problem: Problem, x: Array, draws: np.random.Generator) -> None:
     tally = _tally_of(problem, stored, measures)
     if not _agree(_weighed(problem, tally, measures), measures):
         raise CheckFailed(f"weigh does not give back the measures {measures.tolist()} of {x.tolist()}")
-    flip(problem.record, stored, 0, i, tally)
+    flip(widen(problem.record), stored, 0, i, tally)
     turned = x.copy()
     turned[i] ^= 1
     wanted = _measure(problem, turned)
@@ -108,7 +129,7 @@ def _check_flip(problem: Problem, x: Array, draws: np.random.Generator) -> None:
         )
     toggle(stored, 0, i)
     first, last = sorted(int(p) for p in draws.integers(0, len(x) + 1, 2))
-    flip_run(problem.record, stored, 0, first, last, tally)
+    flip_run(widen(problem.record), stored, 0, first, last, tally)
     turned[first:last] ^= 1
     wanted = _measure(problem, turned)
     if not np.array_equal(problem.encoding.load(problem.space, stored)[0], turned) or not _agree(
@@ -118,7 +139,9 @@ def _check_flip(problem: Problem, x: Array, draws: np.random.Generator) -> None:
     some = (draws.random(len(x)) < 0.2).astype(x.dtype)
     word = int(draws.integers(stored.shape[1]))
     some[: 64 * word] = some[64 * word + 64 :] = 0
-    flip_marked(problem.record, stored, 0, word, problem.encoding.store(problem.space, some[None])[0, word], tally)
+    flip_marked(
+        widen(problem.record), stored, 0, word, problem.encoding.store(problem.space, some[None])[0, word], tally
+    )
     turned ^= some
     if not np.array_equal(problem.encoding.load(problem.space, stored)[0], turned) or not _agree(
         _weighed(problem, tally, measures), _measure(problem, turned)
@@ -130,14 +153,95 @@ def _check_flip(problem: Problem, x: Array, draws: np.random.Generator) -> None:
 
 def _check_made(problem: Problem, x: Array, tally: Array, measures: Array, name: str, *args: Any) -> None:
     """What repair and construct make: the tally must be that of the solution, and a repaired one feasible."""
-    body_of(name, problem.record)(
-        problem.record, *((problem.space,) if name == "construct" else ()), x, 0, tally, *args
+    body_of(name, widen(problem.record))(
+        widen(problem.record), *((problem.space,) if name == "construct" else ()), x, 0, tally, *args
     )
     made = problem.encoding.load(problem.space, x)[0]
     if not _agree(_weighed(problem, tally, measures), _measure(problem, made)):
         raise CheckFailed(f"{name} leaves a tally that is not that of its solution {made.tolist()}")
-    if name == "repair" and violation(problem.record, _measure(problem, made)) > 0:
+    if name == "repair" and violation(widen(problem.record), _measure(problem, made)) > 0:
         raise CheckFailed(f"repair leaves an infeasible solution: {made.tolist()}")
+
+
+def _check_swap(problem: Problem, x: Array, draws: np.random.Generator) -> None:
+    """Two exchanges, one after the other, against evaluate."""
+    measures = _measure(problem, x)
+    stored = problem.encoding.store(problem.space, x[None])
+    tally = _tally_of(problem, stored, measures)
+    if not _agree(_weighed(problem, tally, measures), measures):
+        raise CheckFailed(f"weigh does not give back the measures {measures.tolist()} of {x.tolist()}")
+    for _ in range(2):
+        before = stored.copy()
+        i, j = (int(p) for p in draws.choice(len(x), 2, replace=False))
+        swap(widen(problem.record), stored, 0, i, j, tally)
+        if not np.array_equal(stored, before):
+            raise CheckFailed(f"swap writes to the solution {before[0].tolist()}; it only says what would follow")
+        stored[0, [i, j]] = stored[0, [j, i]]
+        wanted = _measure(problem, problem.encoding.load(problem.space, stored)[0])
+        if not _agree(_weighed(problem, tally, measures), wanted):
+            raise CheckFailed(
+                f"swap says {_weighed(problem, tally, measures).tolist()} after the decisions {i} and {j} of "
+                f"{before[0].tolist()} are exchanged, evaluate says {wanted.tolist()}"
+            )
+
+
+def _has_table(problem: Problem) -> bool:
+    """Whether the problem keeps a table of exchanges, which takes three methods."""
+    has = {"tables": problem.tables() is not None, **{v: problem.offers(v) for v in ("tabulate", "exchange")}}
+    if len(set(has.values())) > 1:
+        raise CheckFailed(
+            f"tables, tabulate and exchange belong together, but {type(problem).__name__} has only "
+            f"{' and '.join(name for name in has if has[name])}"
+        )
+    return has["tables"]
+
+
+def _check_exchange(problem: Problem, x: Array, draws: np.random.Generator) -> None:
+    """The table of a solution, and what a few exchanges make of it, against evaluate."""
+    tables = problem.tables()
+    assert tables is not None
+    table: Array = np.zeros(tables.number, tables.dtype)
+    stored = problem.encoding.store(problem.space, x[None])
+    tabulate(widen(problem.record), stored, 0, table)
+    _check_gains(problem, stored, table, "tabulate")
+    if problem.offers("swap_gains"):
+        gains = np.zeros_like(table)
+        i = int(draws.integers(len(x)))
+        swap_gains(widen(problem.record), stored, 0, i, gains)
+        for j in range(len(x)):
+            if j != i:
+                _check_gain(problem, stored, i, j, gains[j], "swap_gains")
+    for _ in range(3):
+        moved = stored.copy()
+        i, j = sorted(int(p) for p in draws.choice(len(x), 2, replace=False))
+        moved[0, [i, j]] = moved[0, [j, i]]
+        exchange(widen(problem.record), stored, 0, i, j, table)
+        if not np.array_equal(stored, moved):
+            raise CheckFailed(f"exchange of {i} and {j} must make {moved[0].tolist()}, but made {stored[0].tolist()}")
+        _check_gains(problem, stored, table, f"exchange of {i} and {j}")
+
+
+def _check_gains(problem: Problem, stored: Array, table: Array, where: str) -> None:
+    """All gains of a table, i < j."""
+    n = stored.shape[1]
+    for i in range(n):
+        for j in range(i + 1, n):
+            _check_gain(problem, stored, i, j, table[i * padded(n) + j], where)
+
+
+def _check_gain(problem: Problem, stored: Array, i: int, j: int, gain: Any, where: str) -> None:
+    """How much fitter the solution gets by one exchange."""
+    x = problem.encoding.load(problem.space, stored)[0].astype(np.int64)
+    moved = x.copy()
+    moved[[i, j]] = x[[j, i]]
+    wanted = fitness(widen(problem.record), _measure(problem, moved)) - fitness(
+        widen(problem.record), _measure(problem, x)
+    )
+    if not _agree(np.asarray(gain), np.asarray(wanted)):
+        raise CheckFailed(
+            f"{where} says that {x.tolist()} gains {gain} when its decisions {i} and {j} are exchanged, evaluate says "
+            f"{wanted}"
+        )
 
 
 def _check_cross(problem: Problem, draws: np.random.Generator) -> None:
@@ -150,11 +254,11 @@ def _check_cross(problem: Problem, draws: np.random.Generator) -> None:
     number, dtype, _ = problem.marks()
     marks = np.zeros((2, number), dtype)
     for row in range(2):
-        mark(problem.record, x, row, marks)
+        mark(widen(problem.record), x, row, marks)
     scores = np.stack([_measure(problem, p) for p in parents])
     trial = np.zeros_like(scores)
     plan = np.array([[a, b, m, 1]], np.int32)
-    cross(problem.record, x, scores, marks, 0, 1, 1, plan, 0, trial, 0, 1)
+    cross(widen(problem.record), x, scores, marks, 0, 1, 1, plan, 0, trial, 0, 1)
     children = parents.copy()
     children[:, a:b] = children[::-1, a:b].copy()
     children[:, m] ^= 1
@@ -167,12 +271,12 @@ def _check_cross(problem: Problem, draws: np.random.Generator) -> None:
             )
     for keep_h, keep_v in ((True, True), (True, False), (False, True)):
         moved = marks.copy()
-        remark(problem.record, x, moved, 0, 1, a, b, m, keep_h, keep_v)
+        remark(widen(problem.record), x, moved, 0, 1, a, b, m, keep_h, keep_v)
         wanted = np.zeros_like(marks)
         stored = problem.encoding.store(
             problem.space, np.stack([children[0] if keep_h else parents[0], children[1] if keep_v else parents[1]])
         )
         for row in range(2):
-            mark(problem.record, stored, row, wanted)
+            mark(widen(problem.record), stored, row, wanted)
         if not _agree(moved, wanted):
             raise CheckFailed(f"remark gives {moved.tolist()}, mark gives {wanted.tolist()}: {case}")

@@ -12,7 +12,7 @@ import numpy as np
 from systola.bits import lowest_one, toggle
 from systola.encodings import sample
 from systola.rng import STEP
-from systola.verbs import Body, body_of, verb
+from systola.verbs import Body, body_of, large_verb, verb
 
 
 class Marks(NamedTuple):
@@ -73,25 +73,28 @@ def repair(problem: Any, x: Any, row: Any, tally: Any, ranking: Any) -> Any:
     return body_of("repair", problem)(problem, x, row, tally, ranking)
 
 
-@verb
+@large_verb
 def swap(problem: Any, x: Any, row: Any, i: Any, j: Any, tally: Any) -> Any:
     """Optional, permutations: change the tally of x[row] as if its decisions i and j were exchanged (not yet)."""
     return body_of("swap", problem)(problem, x, row, i, j, tally)
 
 
-@verb
+@large_verb
 def swap_gains(problem: Any, x: Any, row: Any, i: Any, gains: Any) -> Any:
-    """Optional, permutations: for each j, how much fitter x[row] gets if its decisions i and j are exchanged."""
+    """Optional, with `tabulate`: gains[j] says how much fitter x[row] gets if decisions i and j are exchanged.
+
+    `gains` has room for a table; what comes after the first n numbers is of no account.
+    """
     return body_of("swap_gains", problem)(problem, x, row, i, gains)
 
 
-@verb
+@large_verb
 def tabulate(problem: Any, x: Any, row: Any, table: Any) -> Any:
     """Optional, permutations: the table of x[row]; its first n * stride numbers are gains of exchanges, i < j."""
     return body_of("tabulate", problem)(problem, x, row, table)
 
 
-@verb
+@large_verb
 def exchange(problem: Any, x: Any, row: Any, i: Any, j: Any, table: Any) -> Any:
     """With `tabulate`: exchange the decisions i and j of x[row] and bring its table up to date."""
     return body_of("exchange", problem)(problem, x, row, i, j, table)

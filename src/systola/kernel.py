@@ -26,6 +26,8 @@ import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.extending import register_jitable
 
+from systola.codegen import spare_machine_code
+
 _KEPT_FOLDERS = 4
 _WITHOUT_KERNELS = ("cli", "formats", "lab")  # editing these leaves the cache valid
 
@@ -35,6 +37,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 def inlined(function: F) -> F:
     """For helpers that kernels call: plain Python when interpreted, inlined without reference counts when compiled."""
     made: F = register_jitable(forceinline=True, _nrt=False)(function)
+    return made
+
+
+def called(function: F) -> F:
+    """As `inlined`, but for helpers so large that a call is nothing beside them: compiled once, not at every call."""
+    made: F = register_jitable(_nrt=False)(function)
     return made
 
 
@@ -105,6 +113,7 @@ def kernel(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
         dispatcher = numba.njit(parallel=parallel, nogil=True, error_model="numpy")(function)
         if not numba.config.DISABLE_JIT:
             dispatcher._cache = _Cache(function)
+            spare_machine_code(dispatcher)
         return dispatcher
 
     return compile_lazily

@@ -63,8 +63,8 @@ def add_products(
     All arrays are plain lists of numbers, and `total` may be `one` or `two` where the lines lie apart.
     """
     for k in range(length):
-        product = (a - one[i + k]) * (b - two[j + k])
-        total[at + k] = narrow(total[at + k] + sign * product, total)
+        product = (np.int64(a) - np.int64(one[i + k])) * (np.int64(b) - np.int64(two[j + k]))
+        total[at + k] = narrow(np.int64(total[at + k]) + sign * product, total)
 
 
 def largest(total: Any) -> Any:
@@ -87,7 +87,7 @@ def largest_allowed(
     total: Any, at: Any, low: Any, high: Any, one: Any, i: Any, two: Any, j: Any, now: Any, floor: Any
 ) -> Any:
     """The largest total[at + k], low <= k < high, of those where one[i + k] or two[j + k] is below `now`, or which are
-    above `floor`; the least number there is if there are none. Lines are whole vectors long."""
+    above `floor`, a number that total could hold; the least there is if there are none. Lines are whole vectors."""
     found = least(total)
     for k in range(low, high):
         value = total[at + k]
@@ -214,8 +214,10 @@ def _add_product_vectors(
         signs = _spread(builder, sign)
 
         def read(array: Any, of: Any, place: Any) -> Any:
-            pointer = _pointer(context, builder, of, array, place)
-            return builder.sext(builder.load(pointer, align=of.dtype.bitwidth // 8), wide)
+            line = builder.load(_pointer(context, builder, of, array, place), align=of.dtype.bitwidth // 8)
+            if of.dtype.bitwidth > kind.bitwidth:
+                return builder.trunc(line, wide)  # sums are right wherever they fit
+            return builder.sext(line, wide)
 
         step = ir.Constant(length.type, VECTOR)
         with cgutils.for_range_slice(builder, ir.Constant(length.type, 0), length, step) as (k, _):

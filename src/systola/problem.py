@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numba import types
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
 from systola.digest import digest_of_data, digest_of_functions
 from systola.encodings import Array, Encoding
@@ -20,7 +20,7 @@ from systola.errors import InputError
 from systola.fields import plain
 from systola.increments import OPTIONAL_VERBS, PLAIN_BODIES, Marks, Tables, Tallies
 from systola.records import record_type
-from systola.verbs import body_of, give_body, has_body, objective_verb, verb
+from systola.verbs import admit_helpers, body_of, give_body, has_body, objective_verb, verb
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -120,7 +120,6 @@ def _write_measures(value: Any, measures: Any) -> Any:
 
 _VERBS = ("evaluate", "fitness", "violation", "better", "prefers", *OPTIONAL_VERBS)
 _NOTHING = "nothing"  # the field of a problem without data: a record needs one
-_known_helpers: set[FunctionType] = set()
 
 
 @dataclass_transform(frozen_default=True)
@@ -161,10 +160,7 @@ class Problem:
         bodies.setdefault("prefers", _indifferent)
         bodies = {**PLAIN_BODIES, **bodies}
         digest, helpers = digest_of_functions({k: b for k, b in bodies.items() if isinstance(b, FunctionType)})
-        for helper in helpers:
-            if helper not in _known_helpers:
-                _known_helpers.add(helper)
-                register_jitable(helper)  # a plain function that a method calls needs no decorator
+        admit_helpers(helpers)
         cls._record = record_type(f"{cls.__name__}_{digest}", cls._kernel_fields() or [_NOTHING])
         for name, body in bodies.items():
             give_body(name, cls._record, body)
@@ -179,6 +175,10 @@ class Problem:
         for field in self._kernel_fields():
             if hasattr(self, field):
                 object.__setattr__(self, field, plain(getattr(self, field), f"{type(self).__name__}.{field}"))
+        for entry in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, entry.name, None)
+            if entry.type in ("Array", "np.ndarray", np.ndarray) and isinstance(value, (int, float)):
+                raise InputError(f"{type(self).__name__}.{entry.name} must be an array, but got the number {value}")
         self.check()
 
     def check(self) -> None:

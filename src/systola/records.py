@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from systola.errors import InputError
 
 _SEPARATOR = "__"
@@ -43,3 +45,13 @@ def record_type(stem: str, fields: Iterable[str]) -> Any:
             )
     stem = re.sub("__+", "_", stem).strip("_")
     return getattr(_home, _SEPARATOR.join([stem, *fields]))
+
+
+def widen(record: Any) -> Any:
+    """A record for interpreted use: NumPy keeps small integers small, compiled code computes with 64 bits."""
+    return type(record)(
+        *(
+            v.astype(np.int64) if isinstance(v, np.ndarray) and v.dtype.kind in "iu" and v.itemsize < 8 else v
+            for v in record
+        )
+    )

@@ -23,6 +23,7 @@ from systola.engines.engine import Engine
 from systola.engines.presets import recommend
 from systola.errors import CheckFailed, InputError, ObjectiveError, SlowObjectiveWarning
 from systola.problem import MOST_MEASURES, Problem, evaluate
+from systola.records import widen
 from systola.result import Result
 from systola.rng import check_seed
 from systola.run import Callback, Run
@@ -115,6 +116,7 @@ def solve(
         "problem": problem.digest(),
         "algorithm": engine.name,
         "parameters": parameters_of(engine),
+        "operators": type(design.record).__name__,
         "seed": seed,
         "version": __version__,
     }
@@ -147,6 +149,8 @@ def parameters_of(engine: Engine) -> dict[str, Any]:
 def _as_data(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
+    if callable(value):
+        return f"{value.__module__}.{value.__qualname__}"
     return [_as_data(v) for v in value] if isinstance(value, (tuple, list)) else value
 
 
@@ -218,7 +222,7 @@ def _raised(problem: Problem, probe: Array, error: Exception) -> ObjectiveError:
 
 def _evaluate_plainly(problem: Problem, decisions: Array) -> Any:
     """The objective interpreted, with integers as wide as compiled code has them."""
-    return evaluate(cpu.widen(problem.record), decisions.astype(np.int64))
+    return evaluate(widen(problem.record), decisions.astype(np.int64))
 
 
 def _reason(problem: Problem, probe: Array) -> str:
@@ -249,6 +253,12 @@ def _check_identity(state: dict[str, Any], identity: dict[str, Any], path: str |
 def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Result:
     problem = run.work.problem
     measures, decisions, found_at = run.best()
+    try:
+        problem.encoding.store(problem.space, decisions[None])
+    except InputError as error:
+        raise CheckFailed(
+            f"an operator of {engine.name} broke the encoding of {type(problem).__name__}: {error}"
+        ) from None
     plain = cpu.judge(problem.record, decisions) if compiled else _evaluate_plainly(problem, decisions)
     again = np.array(plain if isinstance(plain, tuple) else (plain,), run.work.dtype)
     exact = run.work.dtype == np.int64

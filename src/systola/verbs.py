@@ -6,16 +6,38 @@ body up in a table; compiled, Numba's `overload` asks the same table at compile 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from numba import types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
+
+from systola.digest import digest_of_functions
+from systola.errors import InputError
 
 Body = Callable[..., Any]
 F = TypeVar("F", bound=Body)
 
 _bodies: dict[tuple[str, str], Body] = {}
+
+
+_helpers: dict[Body, str] = {}
+
+
+def admit_helpers(helpers: Iterable[Any]) -> None:
+    """Let kernels call these plain functions, which users' methods and operators call; they need no decorator.
+
+    Numba compiles a function once in a process. One whose constants have changed since would go on with the old ones.
+    """
+    for helper in helpers:
+        digest, _ = digest_of_functions({helper.__name__: helper})
+        if helper not in _helpers:
+            _helpers[helper] = digest
+            register_jitable(helper)
+        elif _helpers[helper] != digest:
+            raise InputError(
+                f"a constant that {helper.__name__}() uses has changed since it was compiled; run its definition again"
+            )
 
 
 def give_body(verb: str, record: Any, body: Body) -> None:
@@ -39,6 +61,12 @@ def has_body(verb: str, record: Any) -> bool:
 def verb(call: F) -> F:
     """Make a plain function that calls `body_of` a verb that compiled code can call, too: inlined, no allocation."""
     return _make_verb(call, {"forceinline": True, "_nrt": False})
+
+
+def large_verb(call: F) -> F:
+    """A verb whose bodies take their time, so that a call is nothing beside it; inlined wherever it is called, it would
+    be compiled as often."""
+    return _make_verb(call, {"_nrt": False})
 
 
 def objective_verb(call: F) -> F:

@@ -66,6 +66,24 @@ def test_whole_run_of_a_mesh_races_checked():
 
 
 @needs_tool
+@pytest.mark.parametrize(
+    "engine",
+    [
+        sy.Cellular(size=8, reach=1, local_search="best-swap", every=2),
+        sy.Cellular(size=8, reach=1, selection="random", crossover="cycle", local_search="tabu", every=2, length=10),
+    ],
+    ids=lambda e: e.local_search,
+)
+def test_same_trace_of_a_cellular_algorithm_races_checked(engine):
+    """Against the interpreted backend, which the CPU's equals: to compile it for the CPU, too, takes as long again."""
+    flows, distances = np.random.default_rng(1).integers(0, 20, (2, 6, 6))
+    problem, device = sy.QuadraticAssignment(flows + flows.T, distances + distances.T), PtxDevice(race=True)
+    ptx = sy.solve(problem, engine, stop=sy.Iterations(5), seed=11, backend="cuda", device=device)
+    assert device.launches["sweep"] >= 5
+    assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(5), seed=11, backend="python"))
+
+
+@needs_tool
 @pytest.mark.parametrize("engine", [sy.SGS("B"), sy.SGA(), sy.SNS(True)], ids=lambda e: e.name)
 def test_same_trace_of_own_objectives(engine):
     on_both(Balance(np.random.default_rng(3).random(40)), engine, FEW)  # float sums, to the last bit

@@ -18,6 +18,7 @@ from systola.errors import ObjectiveError
 from systola.kernel import kernel
 from systola.population import Best, Population, copy_best, elect
 from systola.problem import evaluate
+from systola.records import widen
 
 LANES = 64
 _CHUNK = 64
@@ -77,16 +78,6 @@ start = kernel(parallel=True)(_start)
 sweep = kernel(parallel=True)(_sweep)
 crown = kernel()(_crown)
 judge = kernel()(_judge)
-
-
-def widen(record: Any) -> Any:
-    """A record for interpreted use: NumPy keeps small integers small, compiled code computes with 64 bits."""
-    return type(record)(
-        *(
-            v.astype(np.int64) if isinstance(v, np.ndarray) and v.dtype.kind in "iu" and v.itemsize < 8 else v
-            for v in record
-        )
-    )
 
 
 class CpuSession:

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from systola.backends.lane import choose_gauge
 from systola.backends.memory import zeros
 from systola.encodings import Array
 from systola.engines.engine import Design, refuse_if_too_large, too_large
 from systola.errors import InputError
 from systola.increments import Tables, Tallies
+from systola.operators.appraisal import choose_gauge
 from systola.population import NEVER, VECTOR, Best, Lanes, Population
 from systola.problem import Problem
 

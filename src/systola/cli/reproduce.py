@@ -14,14 +14,25 @@ from systola.cli.options import make_folder
 from systola.cli.screen import Bar
 from systola.errors import InputError
 
+# Options that not every paper has.
+_SOME = {
+    "instances": ("sns", "pugace"),
+    "figures": ("sns",),
+    "workers": ("sgs", "sns"),
+    "threads": ("pugace",),
+    "seconds": ("pugace",),
+}
+
 
 @click.command()
-@click.argument("paper", type=click.Choice(["sgs", "sns"]))
-@click.option("--table", type=int, help="Only this table of the paper (sgs: 3 to 12; sns: 2 to 9).")
-@click.option("--instances", type=str, metavar="FOLDER", help="The folder of the paper's public instances (sns).")
-@click.option("--quick", is_flag=True, help="Smaller instances and 10 runs: minutes instead of many hours.")
-@click.option("--runs", type=int, help="Runs of each algorithm on each instance. Default as in the paper: 50, sns 30.")
-@click.option("--workers", type=int, help="Parallel processes. Default: all cores.")
+@click.argument("paper", type=click.Choice(["sgs", "sns", "pugace"]))
+@click.option("--table", type=int, help="Only this table of the paper (sgs: 3 to 12; sns: 2 to 9; pugace: 2 or 3).")
+@click.option("--instances", type=str, metavar="FOLDER", help="The paper's public instances (sns, pugace).")
+@click.option("--quick", is_flag=True, help="Smaller instances and 10 runs; pugace: all instances and 3 runs.")
+@click.option("--runs", type=int, help="Runs of each algorithm on each instance. Default as in the papers: 50, 30, 10.")
+@click.option("--workers", type=int, help="Parallel processes (sgs, sns). Default: all cores.")
+@click.option("--threads", type=int, help="Threads of a run (pugace). Default: all cores.")
+@click.option("--seconds", type=float, help="Longest run of the recommended engine (pugace). Default: 10.")
 @click.option("--store", type=str, help="Finished runs. Default results/PAPER.sqlite.")
 @click.option("--figures", type=str, metavar="FOLDER", help="Draw Figures 5 to 8 there, instead of tables (sns).")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "csv", "latex"]), default="text")
@@ -29,7 +40,7 @@ from systola.errors import InputError
 @click.option("--json", "as_json", is_flag=True)
 @click.option("--quiet", is_flag=True, help="No progress.")
 def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **options: Any) -> None:
-    """Repeat the experiments of PAPER, sgs or sns, and print its tables, ours beside the published figures.
+    """Repeat the experiments of PAPER, sgs, sns or pugace, and print its tables, ours beside the published figures.
 
     Finished runs are kept in the store: an interrupted reproduction goes on where it was.
     """
@@ -38,16 +49,16 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
 
     experiment = importlib.import_module(f"systola.lab.reproductions.{paper}")
     groups = experiment.choose_groups(table, quick)
-    extra: dict[str, Any] = {}
-    if paper == "sns":
-        if options["figures"]:
-            _draw(table, options)
-            return
+    for name, papers in _SOME.items():
+        if options[name] is not None and paper not in papers:
+            raise InputError(f"--{name} is for {' and '.join(papers)}, but the paper is {paper}; leave it out")
+    if options["figures"]:
+        _draw(table, options)
+        return
+    extra = {name: options[name] for name in ("workers", "threads", "seconds") if paper in _SOME[name]}
+    if paper in _SOME["instances"]:
         experiment.check_files(options["instances"], groups)
         extra["folder"] = options["instances"]
-    for name in () if extra else ("instances", "figures"):
-        if options[name]:
-            raise InputError(f"--{name} is for sns, but the paper is {paper}; leave it out")
     suffix = {"text": "txt", "markdown": "md", "csv": "csv", "latex": "tex"}[options["form"]]
     kept = Path(options["store"] or f"results/{paper}.sqlite")
     make_folder(kept.parent, "store")
@@ -58,7 +69,7 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
         for group in groups:
             with Bar(group.problem, options["quiet"] or options["as_json"]) as bar:
                 tables = experiment.reproduce(
-                    group, store, quick, runs, options["workers"], lambda done, of, job: bar.update(done, of), **extra
+                    group, store, quick, runs, on_done=lambda done, of, job: bar.update(done, of), **extra
                 )
             for number, made in tables.items():
                 if table is not None and number != table:

@@ -47,7 +47,7 @@ def solve(**options: Any) -> None:
     or either with options (nrp1.txt?ratio=0.5). Exit codes: 0 done, 2 bad input, 3 interrupted (best so far
     printed), 4 internal check failed.
     """
-    from systola.engines.catalog import make_engine
+    from systola.engines.catalog import make_engine, settings_of
     from systola.formats.catalog import open_instance
     from systola.solve import parameters_of
     from systola.solve import solve as run
@@ -61,8 +61,7 @@ def solve(**options: Any) -> None:
     stop = Stop(**plan.get("stop", {}))
     if options["print_config"]:
         shown = {k: plan[k] for k in ("instance", "problem", "seed", "backend", "threads") if plan.get(k) is not None}
-        fixed = ("flavour",)
-        own = {k: v for k, v in parameters_of(engine).items() if k not in fixed}
+        own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine)}
         limits = {k: v for k, v in stop.__dict__.items() if v is not None}
         table = {"algorithm": engine.name, **shown, "stop": limits, "parameters": own}
         click.echo(write_config({"seed": 1, **table}), nl=False)

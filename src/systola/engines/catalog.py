@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import product
 from typing import Any
 
@@ -12,12 +12,13 @@ from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
-from systola.engines.presets import recommend
+from systola.engines.presets import memetic, pugace, recommend
 from systola.engines.random_search import RS
 from systola.engines.systolic import SGS
 from systola.errors import InputError
 from systola.problem import Problem
 
+# What a name says of an engine is fixed; all other parameters can be set.
 _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "sgs-t": (SGS, {"flavour": "T"}),
     "sgs-e": (SGS, {"flavour": "E"}),
@@ -33,30 +34,41 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         for options in product((False, True), repeat=3)
     },
 }
+# These are engines of the names above, with parameters that suit the problem.
+_PRESETS: dict[str, Callable[[Problem], Engine]] = {"auto": recommend, "memetic": memetic, "pugace": pugace}
 
 
 def engine_names() -> list[str]:
     """All names, `auto` first."""
-    return ["auto", *_ENGINES]
+    return [*_PRESETS, *_ENGINES]
 
 
 def make_engine(name: str, problem: Problem, settings: Mapping[str, Any] | None = None) -> Engine:
     """The engine called `name` with these parameters; unknown names and parameters are errors."""
     settings = dict(settings or {})
-    if name == "auto":
-        name = recommend(problem).name
-    elif name not in _ENGINES:
+    if name not in _PRESETS and name not in _ENGINES:
         raise InputError(f"there is no algorithm {name!r}{_hint(name, engine_names())}")
-    factory, fixed = _ENGINES[name]
-    known = [f.name for f in fields(factory) if f.name not in fixed]  # type: ignore[arg-type]
+    engine: Engine = _PRESETS[name](problem) if name in _PRESETS else _ENGINES[name][0](**_ENGINES[name][1])
+    known = _free(engine)
     for key in settings:
         if key not in known:
             raise InputError(f"{name} has no parameter {key!r}{_hint(key, known)}")
     try:
-        engine: Engine = factory(**fixed, **settings)
+        return replace(engine, **settings)  # type: ignore[type-var]
     except TypeError as error:
         raise InputError(f"the parameters of {name} do not fit: {error}") from None
-    return engine
+
+
+def settings_of(engine: Engine) -> dict[str, Any]:
+    """The parameters that, with its name, make this engine again."""
+    values = {key: getattr(engine, key) for key in _free(engine)}
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _free(engine: Engine) -> list[str]:
+    """Parameters that the engine's name leaves open."""
+    fixed = _ENGINES[engine.name][1]
+    return [f.name for f in fields(engine) if f.name not in fixed]  # type: ignore[arg-type]
 
 
 def _hint(word: str, known: list[str]) -> str:

@@ -22,14 +22,15 @@ from systola.increments import Tables
 from systola.kernel import inlined
 from systola.operators.appraisal import appraise, choose_appraisal
 from systola.operators.crossover import CROSSOVERS
-from systola.operators.local_search import SEARCHES, WITH_TABLE, numbers_of_memory, tabu
+from systola.operators.genes import copy
+from systola.operators.local_search import SEARCHES, WITH_TABLE, best_swap, numbers_of_memory, tabu
 from systola.operators.mutation import MUTATIONS
 from systola.operators.selection import SELECTIONS
 from systola.population import note
 from systola.problem import Problem, better
 from systola.records import record_type
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, STEP, below, draw
-from systola.verbs import body_of, give_body, verb
+from systola.verbs import body_of, give_body, large_verb, verb
 
 _FIELDS = ("size", "places", "crossing", "mutating", "block", "generational", "every", "length", "order")
 _SYNCHRONOUS, _LINE, _FIXED, _NEW, _UNIFORM = range(5)
@@ -48,7 +49,7 @@ def select(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: 
     return body_of("select", engine)(engine, problem, scores, base, places, key)
 
 
-@verb
+@large_verb
 def recombine(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: Any, work: Any, key: Any) -> Any:
     """Two children of two parents; see `operators.crossover`."""
     return body_of("recombine", engine)(engine, space, one, two, child, sibling, work, key)
@@ -60,7 +61,7 @@ def mutate(engine: Any, space: Any, x: Any, key: Any) -> Any:
     return body_of("mutate", engine)(engine, space, x, key)
 
 
-@verb
+@large_verb
 def improve(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> Any:
     """Local search; see `operators.local_search`."""
     return body_of("improve", engine)(engine, space, problem, population, lanes, row, key, lane)
@@ -121,9 +122,8 @@ def _do_cell(
     if r0 < np.uint64(self.crossing):
         recombine(self, space, x[one], x[two], child, sibling, lanes.decisions[lane], (seed, CROSS, step, together))
     else:
-        for k in range(x.shape[1]):
-            child[k] = x[one, k]
-            sibling[k] = x[two, k]
+        copy(child, x[one])
+        copy(sibling, x[two])
     a, b = 2 * lane, 2 * lane + 1
     # Loops of two, so that what is inlined here is compiled once.
     for side in range(2):
@@ -206,8 +206,8 @@ class Cellular:
 
     Parameters
     ----------
-    size : int
-        Individuals.
+    size : int, optional
+        Individuals; by default 2048, or as many as `shape` has places.
     neighbourhood : {"ring", "L5", "L9", "C9", "C13"}
         Where individuals live and whom they meet: a ring, or a torus with one of these shapes.
     reach : int
@@ -233,10 +233,10 @@ class Cellular:
     every : int
         In which generations: every so many.
     length : int
-        Exchanges of a tabu search.
+        Exchanges of a tabu search, at least: half of them are twice as long, a quarter four times, and so on.
     """
 
-    size: int = 2048
+    size: int | None = None
     neighbourhood: str = "ring"
     reach: int = 4
     shape: tuple[int, int] | None = None
@@ -296,20 +296,20 @@ class Cellular:
             slots=np.arange(size, dtype=np.int32),
             marked=False,
             tallied=tallied,
-            steps=5000,
+            steps=5000 if self.local_search is None or self.every > 1 else 50,
             shape=shape,
             table=table,
             memory=numbers_of_memory(problem) if table else 0,
         )
 
     def _check(self) -> None:
-        check_number("size", self.size, 3, 10**7)
+        check_number("size", self.size or 2048, 3, 10**7)
         check_number("reach", self.reach, 1, 10**6)
         check_number("crossover_probability", self.crossover_probability, 0, 1, whole=False)
         check_number("mutation_probability", self.mutation_probability, 0, 1, whole=False)
         check_number("block", self.block, 0, 10**7)
         check_number("every", self.every, 1, 10**9)
-        check_number("length", self.length, 1, 2**30)
+        check_number("length", self.length, 1, 2**24)
         for name, known in (
             ("replacement", ("generation", "better")),
             ("update", tuple(_UPDATES)),
@@ -323,15 +323,18 @@ class Cellular:
         if self.neighbourhood == "ring":
             if self.shape is not None:
                 raise InputError("`shape` is for a torus, but the neighbourhood is a ring; leave it out")
-            return self.size, ring(self.size, self.reach), (1, self.size)
+            size = int(self.size or 2048)
+            return size, ring(size, self.reach), (1, size)
         if self.shape is None:
-            shape = near_square(self.size)
+            shape = near_square(int(self.size or 2048))
         else:
             if not isinstance(self.shape, (tuple, list)) or len(self.shape) != 2:
                 raise InputError(f"`shape` must be two whole numbers, but got {self.shape!r}")
             for side in self.shape:
                 check_number("shape", side, 3, 10**5)
             shape = (int(self.shape[0]), int(self.shape[1]))
+            if self.size not in (None, shape[0] * shape[1]):
+                raise InputError(f"a torus of {shape[0]} x {shape[1]} does not have `size` {self.size}; leave one out")
         return shape[0] * shape[1], torus(*shape, self.neighbourhood), shape
 
     def _find_search(self, problem: Problem) -> tuple[Callable[..., Any], str, Tables | None]:
@@ -341,7 +344,7 @@ class Cellular:
         if search not in WITH_TABLE:
             return search, label, None
         table = problem.tables()
-        if table is None:
+        if table is None or (search is best_swap and not problem.offers("swap_gains")):
             if search is tabu:
                 raise InputError(
                     f"tabu search needs a problem with `tabulate` and `exchange`, which {type(problem).__name__} has "

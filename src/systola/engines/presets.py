@@ -1,8 +1,9 @@
-"""The recommended engine for a problem: what `auto` means."""
+"""Engines with the parameters that suit a problem; `recommend` is what `auto` means."""
 
 from __future__ import annotations
 
-from systola.encodings import Bits
+from systola.encodings import Bits, Order
+from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.neighbourhood import SNS
 from systola.engines.systolic import SGS
@@ -16,6 +17,33 @@ def recommend(problem: Problem) -> Engine:
         return SNS(exponential=True, random=True, moving=True, repair=True, seeded=True)
     if isinstance(problem.space, Bits):
         return SGS("B")
-    raise InputError(
-        f"no engine for {type(problem.space).__name__} solutions comes with this version; give one to solve()"
+    if isinstance(problem.space, Order):
+        return memetic(problem)
+    return Cellular(size=400, neighbourhood="L5", selection="tournament", replacement="better")
+
+
+def memetic(problem: Problem) -> Engine:
+    """A cellular algorithm on a torus whose children are improved by local search: tabu search, or descent."""
+    if not isinstance(problem.space, Order):
+        raise InputError(
+            f"the memetic algorithm is for permutations, but {type(problem).__name__} is encoded as "
+            f"{type(problem.space).__name__}; choose auto"
+        )
+    n = problem.space.n
+    side = min(20, max(6, round((24_000 / n) ** 0.5)))  # fewer where a search takes longer
+    return Cellular(
+        size=side * side,
+        neighbourhood="L5",
+        selection="random",
+        crossover_probability=1.0,
+        mutation_probability=0.3,
+        replacement="better",
+        local_search="tabu" if problem.tables() else "descent",
+        every=1,
+        length=n,
     )
+
+
+def pugace(problem: Problem) -> Engine:
+    """The run of Soca, Blengio, Pedemonte, Ezzatti 2010 on quadratic assignment, Table I."""
+    return Cellular(block=64, local_search="best-swap")

@@ -17,7 +17,7 @@ from typing import Any
 
 from systola.errors import InputError
 
-_PAPERS = ("sgs", "sns")
+_PAPERS = ("sgs", "sns", "pugace")
 _VERDICTS: dict[str, int | None] = {"▲": 1, "▽": -1, "–": 0, "?": None}
 
 
@@ -34,7 +34,8 @@ class PublishedFigures:
     problem
         The problem, as on the command line.
     measure
-        ``error``, ``profit``, ``seconds``, ``cpu seconds``, ``gpu seconds``, or ``cpu/gpu``, the ratio of the two.
+        ``error``, ``profit``, ``seconds``, ``cpu seconds``, ``gpu seconds``, or ``cpu/gpu``, the ratio of the two;
+        ``columns`` where one algorithm has columns of several measures: their names stand for algorithms then.
     instances, algorithms
         The rows and the columns, in order.
     figures
@@ -138,12 +139,13 @@ class PublishedClaims:
 
 
 def load_figures(paper: str, number: int) -> PublishedFigures:
-    """A table of means: error, profit or runtime.
+    """A table of figures: error, profit, hits or runtime.
 
     Parameters
     ----------
     paper
-        ``sgs``, whose tables of figures are 3, 5, 8, 10 to 12 and 16 to 21; or ``sns``, with 2 to 9.
+        ``sgs``, whose tables of figures are 3, 5, 8, 10 to 12 and 16 to 21; ``sns``, with 2 to 9; or ``pugace``,
+        with 2 and 3.
     number
         The number of the table.
 

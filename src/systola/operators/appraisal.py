@@ -14,12 +14,18 @@ from systola.encodings import Bits, Order
 from systola.increments import count, flip, swap, weigh
 from systola.population import assess
 from systola.problem import Problem
-from systola.verbs import body_of, give_body, verb
+from systola.verbs import body_of, give_body, large_verb
 
-_FEW = 4  # of n decisions, up to n / 4 that differ are worth single steps
+_FEW = 3  # of n decisions, up to n / 3 that differ are worth single steps
 
 
-@verb
+@large_verb
+def gauge(problem: Any, space: Any, x: Any, row: Any, lanes: Any, lane: Any, tally: Any, measures: Any) -> Any:
+    """Measures and tally of x[row], of which nothing is known."""
+    return body_of("gauge", problem)(problem, space, x, row, lanes, lane, tally, measures)
+
+
+@large_verb
 def appraise(
     problem: Any,
     space: Any,
@@ -37,7 +43,7 @@ def appraise(
     return body_of("appraise", problem)(problem, space, x, parent, known, children, child, lanes, lane, tally, measures)
 
 
-@verb
+@large_verb
 def try_swap(
     problem: Any,
     space: Any,
@@ -53,6 +59,20 @@ def try_swap(
 ) -> Any:
     """Measures and tally of x[row] with decisions i and j exchanged; x[row] stays as it is, its tally is `known`."""
     return body_of("try_swap", problem)(problem, space, x, row, known, i, j, lanes, lane, tally, measures)
+
+
+def _gauge_by_evaluation(
+    problem: Any, space: Any, x: Any, row: Any, lanes: Any, lane: Any, tally: Any, measures: Any
+) -> None:
+    assess(space, problem, x, row, lanes, lane, measures)
+    count(problem, x, row, measures, tally)
+
+
+def _gauge_by_tally(
+    problem: Any, space: Any, x: Any, row: Any, lanes: Any, lane: Any, tally: Any, measures: Any
+) -> None:
+    count(problem, x, row, measures, tally)
+    weigh(problem, tally, measures)
 
 
 def _appraise_by_flips(
@@ -97,10 +117,9 @@ def _appraise_by_swaps(
 ) -> None:
     differing = np.int64(0)
     for i in range(space.n):
-        differing += 1 if x[parent, i] != children[child, i] else 0
+        differing += x[parent, i] != children[child, i]
     if _FEW * differing > space.n:
-        assess(space, problem, children, child, lanes, lane, measures)
-        count(problem, children, child, measures, tally)
+        gauge(problem, space, children, child, lanes, lane, tally, measures)
         return
     for k in range(tally.shape[0]):
         tally[k] = known[k]
@@ -174,8 +193,14 @@ def _try_by_evaluation(
     assess(space, problem, lanes.spare, lane, lanes, lane, measures)
 
 
+def choose_gauge(problem: Problem) -> None:
+    """A tally of the problem's own gives the measures, too, and faster than the plain objective."""
+    give_body("gauge", type(problem)._record, _gauge_by_tally if problem.tallies() else _gauge_by_evaluation)
+
+
 def choose_appraisal(problem: Problem) -> bool:
     """Give the problem its bodies; whether they need tallies of all solutions."""
+    choose_gauge(problem)
     by_flips = isinstance(problem.space, Bits) and problem.offers("flip")
     by_swaps = isinstance(problem.space, Order) and problem.offers("swap")
     record = type(problem)._record

@@ -14,7 +14,7 @@ import numpy as np
 
 from systola.encodings import Bits, Digits, Order
 from systola.kernel import inlined
-from systola.operators.genes import graft, mingle
+from systola.operators.genes import copy, graft, mingle
 from systola.operators.kind import Kind
 from systola.rng import below, numbers
 
@@ -35,8 +35,8 @@ def one_point(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: 
     r0, _, _, _ = numbers(key, 0)
     point = 1 + below(r0, max(1, space.n - 1))
     first, last = (point, space.n) if 2 * point >= space.n else (0, point)
-    graft(space, child, one, 0, space.n)
-    graft(space, sibling, two, 0, space.n)
+    copy(child, one)
+    copy(sibling, two)
     graft(space, child, two, first, last)
     graft(space, sibling, one, first, last)
 
@@ -44,8 +44,8 @@ def one_point(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: 
 def two_point(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: Any, work: Any, key: Any) -> None:
     """The decisions between two points are exchanged."""
     a, b = cut(space.n, key)
-    graft(space, child, one, 0, space.n)
-    graft(space, sibling, two, 0, space.n)
+    copy(child, one)
+    copy(sibling, two)
     graft(space, child, two, a, b)
     graft(space, sibling, one, a, b)
 
@@ -74,6 +74,13 @@ def _match(keeper: Any, giver: Any, child: Any, place: Any, n: Any, a: Any, b: A
 def pmx(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: Any, work: Any, key: Any) -> None:
     """Partially matched: the part between two points from the other parent, doubles resolved by exchange."""
     a, b = cut(space.n, key)
+    differing = 0
+    for i in range(np.uint64(a), np.uint64(b)):
+        differing += one[i] != two[i]
+    if differing == 0:  # as most parents are, late in a run
+        copy(child, one)
+        copy(sibling, two)
+        return
     _match(one, two, child, work, space.n, a, b)
     _match(two, one, sibling, work, space.n, a, b)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from systola.bits import segment_mask
 from systola.encodings import Bits, Digits, Order
+from systola.kernel import inlined
 from systola.rng import below, numbers
 from systola.verbs import body_of, give_body, verb
 
@@ -43,6 +44,13 @@ def mingle(space: Any, one: Any, two: Any, child: Any, sibling: Any, key: Any) -
 def redraw(space: Any, x: Any, i: Any, number: Any) -> Any:
     """Set decision i to another of its values, by a random number; to its only one if it has no other."""
     return body_of("redraw", space)(space, x, i, number)
+
+
+@inlined
+def copy(x: Any, source: Any) -> None:
+    """All of a stored solution."""
+    for k in range(x.shape[0]):
+        x[k] = source[k]
 
 
 def _get_bit(space: Any, x: Any, i: Any) -> Any:
@@ -81,7 +89,7 @@ def _put_number(space: Any, x: Any, i: Any, value: Any) -> None:
 
 
 def _graft_numbers(space: Any, x: Any, source: Any, first: Any, last: Any) -> None:
-    for i in range(first, last):
+    for i in range(np.uint64(first), np.uint64(last)):  # unsigned, so that the copy is one of vectors
         x[i] = source[i]
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from numba.extending import register_jitable
-
 from systola.digest import digest_of_functions
 from systola.errors import InputError
+from systola.verbs import admit_helpers
 
 Operator = Callable[..., Any]
 
@@ -27,9 +27,8 @@ class Kind:
         """The function, and a label that is another one whenever the function does something else."""
         if isinstance(choice, FunctionType):
             digest, helpers = digest_of_functions({self.name: choice})
-            for helper in helpers:
-                register_jitable(helper)
-            return choice, f"{choice.__name__}_{digest}"
+            admit_helpers(helpers)
+            return choice, re.sub(r"\W", "_", f"{choice.__name__}_{digest}")
         if not isinstance(choice, str) or choice not in self.known:
             near = difflib.get_close_matches(str(choice), self.known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else "."
@@ -39,8 +38,6 @@ class Kind:
         operator, spaces = self.known[choice]
         if not isinstance(space, spaces):
             fitting = [name for name, (_, fit) in self.known.items() if isinstance(space, fit)]
-            raise InputError(
-                f"the {self.name} {choice!r} is not for {type(space).__name__} solutions; "
-                f"choose one of {', '.join(fitting)}"
-            )
+            advice = f"choose one of {', '.join(fitting)}" if fitting else "write one yourself or leave it out"
+            raise InputError(f"the {self.name} {choice!r} is not for {type(space).__name__} solutions; {advice}")
         return operator, operator.__name__

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from systola.bits import lowest_one
 from systola.encodings import Order
-from systola.increments import count, exchange, tabulate
-from systola.kernel import inlined
+from systola.increments import exchange, swap_gains, tabulate
+from systola.kernel import called, inlined
 from systola.lines import largest_allowed, least, padded
-from systola.operators.appraisal import try_swap
+from systola.operators.appraisal import gauge, try_swap
 from systola.operators.kind import Kind
-from systola.population import assess
 from systola.problem import Problem, better
 from systola.rng import below, common, numbers
+
+_DOUBLINGS = 6
 
 
 @inlined
@@ -29,7 +31,7 @@ def _copy_known(population: Any, lanes: Any, row: Any, trial: Any) -> None:
         lanes.tally[trial, k] = population.tally[row, k]
 
 
-@inlined
+@called
 def _beats(problem: Any, space: Any, population: Any, lanes: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
     """Whether x[row] with i and j exchanged beats what lanes.trial[2 * lane] says, which then says it."""
     best, new = 2 * lane, 2 * lane + 1
@@ -70,6 +72,26 @@ def best_swap(
         _adopt(population, lanes, row, position, found, 2 * lane)
 
 
+def best_swap_by_gains(
+    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
+) -> None:
+    """`best_swap` where the problem gives the gains of all exchanges with one position together."""
+    number, _, _, _ = numbers(common(key), 0)
+    position = below(number, space.n)
+    gains = lanes.table[lane]
+    swap_gains(problem, population.x, row, position, gains)
+    found = position
+    most = 0
+    for j in range(space.n):
+        if gains[j] > most and j != position:
+            most = gains[j]
+            found = np.int64(j)
+    if found != position:
+        _copy_known(population, lanes, row, 2 * lane)
+        if _beats(problem, space, population, lanes, row, position, found, lane):
+            _adopt(population, lanes, row, position, found, 2 * lane)
+
+
 def descent(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> None:
     """The best of all exchanges, again and again, until none is an improvement."""
     _copy_known(population, lanes, row, 2 * lane)
@@ -84,7 +106,7 @@ def descent(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, 
             _adopt(population, lanes, row, found // space.n, found % space.n, 2 * lane)
 
 
-@inlined
+@called
 def _best_exchange(table: Any, until: Any, n: Any, now: Any, floor: Any) -> Any:
     """The first of the best exchanges that are allowed or gain more than `floor`; n and n if there are none.
 
@@ -111,14 +133,14 @@ def _best_exchange(table: Any, until: Any, n: Any, now: Any, floor: Any) -> Any:
     return one, two
 
 
-@inlined
+@called
 def _settle(space: Any, problem: Any, population: Any, solutions: Any, lanes: Any, row: Any, lane: Any) -> None:
     """solutions[lane] becomes x[row], measured anew: gains say nothing of measures other than the fitness."""
     for k in range(space.n):
         population.x[row, k] = solutions[lane, k]
-    assess(space, problem, population.x, row, lanes, lane, population.scores[row])
-    if population.tally.shape[1] > 0:
-        count(problem, population.x, row, population.scores[row], population.tally[row])
+    gauge(problem, space, population.x, row, lanes, lane, lanes.tally[2 * lane], population.scores[row])
+    for k in range(population.tally.shape[1]):
+        population.tally[row, k] = lanes.tally[2 * lane, k]
 
 
 def descent_by_table(
@@ -140,7 +162,7 @@ def descent_by_table(
     _settle(space, problem, population, lanes.child, lanes, row, lane)
 
 
-@inlined
+@called
 def _forbid(until: Any, n: Any, i: Any, j: Any, first: Any, second: Any) -> None:
     """After i and j were exchanged: neither may go back before the moments given."""
     width = padded(n)
@@ -159,9 +181,11 @@ def _forbid(until: Any, n: Any, i: Any, j: Any, first: Any, second: Any) -> None
 
 
 def tabu(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> None:
-    """Robust tabu search (Taillard 1991) of `engine.length` exchanges; its long-term aspiration is left out.
+    """Robust tabu search (Taillard 1991); its long-term aspiration is left out.
 
-    What was exchanged may not go back for 0.9 n to 1.1 n steps, unless that gives the best solution so far.
+    What was exchanged may not go back for 0.9 n to 1.1 n steps, unless that gives the best solution so far. A search
+    has `engine.length` exchanges, or twice as many with probability 1/2, again doubled with 1/2, and so on up to 64
+    times: structured problems want many short searches, others few long ones.
     """
     n = space.n
     table, until = lanes.table[lane], lanes.until[lane]
@@ -173,18 +197,23 @@ def tabu(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row
     tabulate(problem, lanes.child, lane, table)
     value = np.int64(0)
     best = np.int64(0)
+    coins, _, _, _ = numbers(key, 0)
+    length = engine.length << min(_DOUBLINGS, lowest_one(coins))
     shortest = max(1, 9 * n // 10)
-    choices = n // 5 + 2
-    r2 = r3 = np.uint64(0)
-    for t in range(1, engine.length + 1):
-        i, j = _best_exchange(table, until, n, t, best - value)
+    choices = 11 * n // 10 - shortest + 1
+    highest = -(np.int64(least(table)) + 1)
+    drawn = np.int64(0)
+    r0 = r1 = r2 = r3 = np.uint64(0)
+    for t in range(1, length + 1):
+        i, j = _best_exchange(table, until, n, t, min(best - value, highest))
         if i == n:
             continue  # all are forbidden; some will not be for long
         value += table[i * padded(n) + j]
         exchange(problem, lanes.child, lane, i, j, table)
-        first, second = r2, r3
-        if t & 1:
-            first, second, r2, r3 = numbers(key, t >> 1)
+        if drawn != 1 + ((t - 1) >> 1):  # four numbers are enough for two steps
+            drawn = 1 + ((t - 1) >> 1)
+            r0, r1, r2, r3 = numbers(key, drawn)
+        first, second = (r0, r1) if t & 1 else (r2, r3)
         _forbid(until, n, i, j, t + shortest + below(first, choices), t + shortest + below(second, choices))
         if value > best:
             best = value
@@ -198,7 +227,7 @@ SEARCHES = Kind(
     "local search",
     {"best-swap": (best_swap, (Order,)), "descent": (descent, (Order,)), "tabu": (tabu, (Order,))},
 )
-WITH_TABLE = {descent: descent_by_table, tabu: tabu}
+WITH_TABLE = {best_swap: best_swap_by_gains, descent: descent_by_table, tabu: tabu}
 
 
 def numbers_of_memory(problem: Problem) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from systola.encodings import Bits, Digits, Order
+from systola.kernel import inlined
 from systola.operators.kind import Kind
 from systola.problem import better, fitness
 from systola.rng import below, numbers
@@ -40,25 +41,33 @@ def best(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: An
     return found
 
 
+@inlined
+def _weight(value: Any, least: Any, most: Any) -> Any:
+    if least > 0.0:
+        return value
+    return -1.0 / value if most < 0.0 else value - least
+
+
 def proportional(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
-    """In proportion to fitness, counted from that of the worst neighbour; at random if all are alike."""
+    """In proportion to fitness if it is positive, to the reciprocal of cost if that is; else counted from the worst."""
     r0, _, _, _ = numbers(key, 0)
-    least = np.float64(fitness(problem, scores[base + np.int64(places[0])]))
+    first = np.float64(fitness(problem, scores[base + np.int64(places[0])]))
+    least, most = first, first
+    for k in range(1, places.shape[0]):
+        value = np.float64(fitness(problem, scores[base + np.int64(places[k])]))
+        least, most = min(least, value), max(most, value)
+    if least == most:
+        return base + np.int64(places[below(r0, places.shape[0])])
     total = np.float64(0.0)
     for k in range(places.shape[0]):
-        value = np.float64(fitness(problem, scores[base + np.int64(places[k])]))
-        least = min(least, value)
-        total += value
-    total -= least * places.shape[0]
-    if not total > 0.0:
-        return base + np.int64(places[below(r0, places.shape[0])])
+        total += _weight(np.float64(fitness(problem, scores[base + np.int64(places[k])])), least, most)
     left = np.float64(r0) * (total / 4294967296.0)
     chosen = np.int64(0)
     for k in range(places.shape[0]):
-        gain = np.float64(fitness(problem, scores[base + np.int64(places[k])])) - least
-        if gain > 0.0:
+        weight = _weight(np.float64(fitness(problem, scores[base + np.int64(places[k])])), least, most)
+        if weight > 0.0:
             chosen = np.int64(k)
-            left -= gain
+            left -= weight
             if left < 0.0:
                 break
     return base + np.int64(places[chosen])

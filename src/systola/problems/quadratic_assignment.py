@@ -15,26 +15,63 @@ import numpy as np
 
 from systola.encodings import Array, Permutation
 from systola.errors import InputError
-from systola.increments import Tables
-from systola.kernel import inlined
+from systola.increments import Tables, Tallies
+from systola.kernel import called, inlined
 from systola.lines import add_products, padded
 from systola.problem import MINIMISE, Problem
 
 
 @inlined
+def _look_up(b: Any, at: Any, x: Any, row: Any, k: Any) -> Any:
+    """b[at + x[row, k]]; unsigned, so that no negative place has to be thought of and the look-ups can be vectors."""
+    return b[np.uint64(at) + np.uint64(x[row, k])]
+
+
+@called
+def _total(a: Any, b: Any, x: Any, row: Any) -> Any:
+    """Sum over i < k of a[i, k] * b[x[i], x[k]]."""
+    n = x.shape[1]
+    width = padded(n)
+    total = np.int64(0)
+    for i in range(n):
+        at = np.int64(x[row, i]) * n
+        for k in range(i + 1, n):
+            total += np.int64(a[i * width + k]) * np.int64(_look_up(b, at, x, row, k))
+    return total
+
+
+@called
 def _difference(a: Any, b: Any, x: Any, row: Any, r: Any, s: Any) -> Any:
     """Sum over k other than r and s of (a[r, k] - a[s, k]) * (b[x[s], x[k]] - b[x[r], x[k]])."""
     n = x.shape[1]
     width = padded(n)
-    of_r, of_s = np.int64(x[row, r]) * n, np.int64(x[row, s]) * n
+    at_r, at_s = np.int64(x[row, r]) * n, np.int64(x[row, s]) * n
     total = np.int64(0)
     for k in range(n):
-        total += (a[r * width + k] - a[s * width + k]) * (b[of_s + x[row, k]] - b[of_r + x[row, k]])
-    total += a[s * width + r] * b[of_s + x[row, r]] + a[r * width + s] * b[of_r + x[row, s]]
+        far = np.int64(_look_up(b, at_s, x, row, k)) - np.int64(_look_up(b, at_r, x, row, k))
+        total += (np.int64(a[r * width + k]) - np.int64(a[s * width + k])) * far
+    total += a[s * width + r] * b[at_s + x[row, r]] + a[r * width + s] * b[at_r + x[row, s]]
     return total
 
 
-@inlined
+@called
+def _gather_gains(a: Any, a_back: Any, b: Any, b_back: Any, x: Any, row: Any, r: Any, gains: Any) -> None:
+    """What one direction of the flows contributes to the gains of all exchanges with r; see `_find_gains`."""
+    n = x.shape[1]
+    width = padded(n)
+    at_r = np.int64(x[row, r]) * n
+    for k in range(n):
+        if k != r:
+            at = np.int64(x[row, k]) * n
+            for j in range(n):
+                gains[width + j] = _look_up(b_back, at, x, row, j)
+            add_products(gains, 0, width, a[r * width + k], a_back, k * width, b[at_r + x[row, k]], gains, width, 1)
+    for j in range(n):
+        gains[width + j] = _look_up(b_back, at_r, x, row, j)
+    add_products(gains, 0, width, 0, a, r * width, 0, gains, width, -1)
+
+
+@called
 def _turn(table: Any, block: Any, n: Any, width: Any, r: Any, s: Any) -> None:
     """Exchange rows r and s, and columns r and s, of a matrix in the table."""
     of_r, of_s = block + r * width, block + s * width
@@ -49,7 +86,7 @@ def _turn(table: Any, block: Any, n: Any, width: Any, r: Any, s: Any) -> None:
         table[at + s] = kept
 
 
-@inlined
+@called
 def _shift_gains(a: Any, table: Any, block: Any, spare: Any, n: Any, r: Any, s: Any) -> None:
     """The gains of all exchanges that have no part in r and s, after these were exchanged."""
     width = padded(n)
@@ -65,7 +102,7 @@ def _shift_gains(a: Any, table: Any, block: Any, spare: Any, n: Any, r: Any, s: 
         )
 
 
-@inlined
+@called
 def _add_gains(a: Any, a_back: Any, table: Any, block: Any, block_back: Any, at: Any, n: Any, r: Any) -> None:
     """What one direction of the flows contributes to the gains of all exchanges with r."""
     width = padded(n)
@@ -76,7 +113,7 @@ def _add_gains(a: Any, a_back: Any, table: Any, block: Any, block_back: Any, at:
             add_products(table, at, width, alpha, a_back, k * width, beta, table, block_back + k * width, 1)
 
 
-@inlined
+@called
 def _find_gains(problem: Any, table: Any, n: Any, r: Any) -> None:
     """The gains of all exchanges with r, written where they belong."""
     width = padded(n)
@@ -122,7 +159,7 @@ class QuadraticAssignment(Problem):
     diagonal: bool = field(init=False, repr=False)  # whether both diagonals have something in them
 
     def check(self) -> None:
-        n = len(self.flows) if self.flows.ndim else 0
+        n = len(self.flows)
         for name, values in (("flows", self.flows), ("distances", self.distances)):
             if values.shape != (n, n) or n == 0:
                 raise InputError(f"{name} must be a square matrix of {n} rows, but have shape {values.shape}")
@@ -164,6 +201,16 @@ class QuadraticAssignment(Problem):
                 total += self.flows[i, k] * self.distances[at, x[k]]
         return total
 
+    def tallies(self) -> Tallies:
+        return Tallies(1, np.int64)
+
+    def count(self, x, row, measures, tally):
+        tally[0] = _total(self.near, self.far, x, row)
+        if not self.symmetric:
+            tally[0] += _total(self.near_back, self.far_back, x, row)
+        for i in range(len(self.flows)):
+            tally[0] += self.own_near[i] * self.own_far[x[row, i]]
+
     def swap(self, x, row, i, j, tally):
         n = len(self.flows)
         width = padded(n)
@@ -176,6 +223,17 @@ class QuadraticAssignment(Problem):
         if self.diagonal:
             change -= (self.own_near[i] - self.own_near[j]) * (self.own_far[at_i] - self.own_far[at_j])
         tally[0] += change
+
+    def swap_gains(self, x, row, i, gains):
+        n = len(self.flows)
+        for j in range(2 * padded(n)):
+            gains[j] = 0
+        _gather_gains(self.near, self.near_back, self.far, self.far_back, x, row, i, gains)
+        if not self.symmetric:
+            _gather_gains(self.near_back, self.near, self.far_back, self.far, x, row, i, gains)
+        if self.diagonal:
+            for j in range(n):
+                gains[j] += (self.own_near[i] - self.own_near[j]) * (self.own_far[x[row, i]] - self.own_far[x[row, j]])
 
     def tables(self) -> Tables:
         n = len(self.flows)
@@ -213,8 +271,8 @@ class QuadraticAssignment(Problem):
         if not self.symmetric:
             _turn(table, 2 * block, n, width, i, j)
             _shift_gains(self.near_back, table, 2 * block, own + width, n, i, j)
-        _find_gains(self, table, n, i)
-        _find_gains(self, table, n, j)
+        for k in (i, j):
+            _find_gains(self, table, n, k)
 
     def describe(self) -> str:
         return f"quadratic assignment of {len(self.flows)} facilities"

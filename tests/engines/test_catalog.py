@@ -1,0 +1,60 @@
+"""Engines by name: presets keep what they set, names fix what they say, and settings make an engine again."""
+
+import pytest
+
+import systola as sy
+from systola.engines.catalog import engine_names, make_engine, settings_of
+from systola.engines.presets import memetic, pugace, recommend
+from systola.formats import open_instance
+
+SPECS = ["knapsack:20-100", "mkp:20x3", "mmdp:12", "qap:grid-3x3"]
+
+
+class Colours(sy.Problem):
+    encoding = sy.Integers("n", 0, 3)
+    n: int
+
+    def evaluate(self, x):
+        return 1 * (x[0] != x[1])
+
+
+class Visit(sy.Problem):
+    encoding = sy.Permutation("n")
+    n: int
+
+    def evaluate(self, x):
+        return 1 * (x[0] == 1)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_auto_is_the_recommended_engine_whole(spec):
+    """Not only its name: repair and a seeded start, or tabu search, are what it is recommended for."""
+    problem = open_instance(spec).problem
+    assert make_engine("auto", problem) == recommend(problem)
+
+
+def test_presets():
+    assignment = open_instance("qap:grid-3x3").problem
+    assert make_engine("memetic", assignment) == memetic(assignment) == recommend(assignment)
+    assert make_engine("pugace", assignment) == pugace(assignment) == sy.Cellular(block=64, local_search="best-swap")
+    assert memetic(assignment).local_search == "tabu"
+    assert memetic(Visit(5)).local_search == "descent"
+    assert recommend(Colours(5)).neighbourhood == "L5"
+    with pytest.raises(sy.InputError, match="for permutations, but Colours is encoded as Digits; choose auto"):
+        make_engine("memetic", Colours(5))
+
+
+@pytest.mark.parametrize("name", engine_names())
+def test_name_and_settings_make_an_engine_again(name):
+    problem = open_instance("qap:grid-3x3" if name in ("memetic", "pugace") else "mkp:20x3").problem
+    engine = make_engine(name, problem)
+    assert make_engine(engine.name, problem, settings_of(engine)) == engine
+
+
+def test_settings_override_a_preset():
+    problem = open_instance("qap:grid-3x3").problem
+    assert make_engine("memetic", problem, {"length": 7}).length == 7
+    with pytest.raises(sy.InputError, match="memetic has no parameter 'lenght'; did you mean 'length'"):
+        make_engine("memetic", problem, {"lenght": 7})
+    with pytest.raises(sy.InputError, match="sns-r has no parameter 'random'"):
+        make_engine("sns-r", open_instance("mkp:20x3").problem, {"random": False})

@@ -1,0 +1,260 @@
+"""Quadratic assignment: exchanges and the table of their gains against the plain cost; data that break a rule."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import systola as sy
+from systola.backends.cpu import judge
+from systola.increments import exchange, swap, swap_gains, tabulate
+from systola.kernel import kernel
+from systola.lines import padded
+from systola.problem import evaluate
+from systola.records import widen
+
+SMALL, MEDIUM, HUGE = 9, 3000, 2**33  # entries up to these: a table of 32 bits, of 64 bits, and matrices of 64 bits
+
+
+def assignment(n, flows_like, distances_like, diagonals, sizes, signs, seed):
+    """Random matrices: each symmetric or not, with something in the diagonal or not, up to its size."""
+    draws = np.random.default_rng(seed)
+    made = []
+    for symmetric, diagonal, size in zip((flows_like, distances_like), diagonals, sizes, strict=True):
+        matrix = draws.integers(-size if signs else 0, size + 1, (n, n))
+        if symmetric:
+            matrix = np.triu(matrix) + np.triu(matrix, 1).T
+        if not diagonal:
+            np.fill_diagonal(matrix, 0)
+        made.append(matrix)
+    return sy.QuadraticAssignment(*made)
+
+
+yes_or_no = st.booleans()
+instances = st.builds(
+    assignment,
+    st.one_of(st.integers(2, 20), st.sampled_from([16, 17, 33])),
+    yes_or_no,
+    yes_or_no,
+    st.tuples(yes_or_no, yes_or_no),
+    st.sampled_from([(SMALL, SMALL), (MEDIUM, MEDIUM), (HUGE, SMALL), (SMALL, HUGE)]),
+    yes_or_no,
+    st.integers(0, 2**32 - 1),
+)
+moves = st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 2**20)), min_size=1, max_size=5)
+
+
+def pair(move, n):
+    """Two different decisions, in either order."""
+    i, j = move[0] % n, move[1] % (n - 1)
+    return i, j + (j >= i)
+
+
+def cost(problem, x):
+    return int((problem.flows * problem.distances[np.ix_(x, x)]).sum())
+
+
+def exchanged(x, i, j):
+    y = np.array(x)
+    y[[i, j]] = y[[j, i]]
+    return y
+
+
+def gains(problem, x):
+    """How much cheaper each exchange i < j makes x, by the plain cost."""
+    n, now = len(x), cost(problem, x)
+    return [now - cost(problem, exchanged(x, i, j)) for i in range(n) for j in range(i + 1, n)]
+
+
+def upper(table, n):
+    return [int(table[i * padded(n) + j]) for i in range(n) for j in range(i + 1, n)]
+
+
+@kernel()
+def compiled_swap(problem, x, row, i, j, tally):
+    swap(problem, x, row, i, j, tally)
+
+
+@kernel()
+def compiled_gains(problem, x, row, i, gains):
+    swap_gains(problem, x, row, i, gains)
+
+
+@kernel()
+def compiled_tabulate(problem, x, row, table):
+    tabulate(problem, x, row, table)
+
+
+@kernel()
+def compiled_exchange(problem, x, row, i, j, table):
+    exchange(problem, x, row, i, j, table)
+
+
+def start(problem, seed):
+    """A random solution in the second row of two."""
+    n = problem.space.n
+    x = np.random.default_rng(seed).permuted(np.tile(np.arange(n, dtype=np.int32), (2, 1)), axis=1)
+    return x, np.zeros(problem.tables().number, problem.tables().dtype)
+
+
+@settings(deadline=None, max_examples=150)
+@given(instances, moves)
+def test_swap_equals_evaluate(problem, moves):
+    """Compiled and interpreted, along a walk; the solution itself stays as it is."""
+    x, _ = start(problem, len(moves))
+    n = x.shape[1]
+    tally = np.array([evaluate(widen(problem.record), x[1].astype(np.int64))])
+    assert tally[0] == judge(problem.record, x[1]) == cost(problem, x[1])
+    for move in moves:
+        i, j = pair(move, n)
+        before, other = x.copy(), tally.copy()
+        swap(widen(problem.record), x, 1, i, j, tally)
+        compiled_swap(problem.record, x, 1, i, j, other)
+        assert (x == before).all()
+        x[1] = exchanged(x[1], i, j)
+        assert tally[0] == other[0] == cost(problem, x[1])
+
+
+@settings(deadline=None, max_examples=60)
+@given(instances, st.integers(0, 32))
+@example(assignment(16, False, False, (True, True), (SMALL, MEDIUM), True, 5), 15)
+@example(assignment(33, True, True, (False, False), (SMALL, SMALL), False, 6), 32)
+def test_gains_of_one_position(problem, i):
+    """All exchanges with it, whatever the workspace had in it before; the solution itself stays as it is."""
+    x, gains = start(problem, i)
+    n = x.shape[1]
+    i %= n
+    gains += 7
+    other, before = gains.copy(), x.copy()
+    with np.errstate(over="ignore"):
+        swap_gains(widen(problem.record), x, 1, i, gains)
+    compiled_gains(problem.record, x, 1, i, other)
+    now = cost(problem, x[1])
+    wanted = [now - cost(problem, exchanged(x[1], i, j)) for j in range(n)]
+    assert gains[:n].tolist() == other[:n].tolist() == wanted
+    assert (x == before).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(instances, moves)
+@example(assignment(33, False, False, (True, True), (SMALL, SMALL), True, 1), [(5, 9), (32, 0)])
+@example(assignment(16, True, False, (True, True), (MEDIUM, SMALL), True, 2), [(15, 3), (15, 0), (1, 2)])
+@example(assignment(17, False, False, (False, True), (SMALL, HUGE), True, 3), [(16, 3), (15, 16)])
+def test_table_has_all_gains(problem, moves):
+    """After `tabulate` and after each `exchange` the whole upper triangle is right, compiled and interpreted."""
+    x, table = start(problem, len(moves))
+    n = x.shape[1]
+    y, other = x.copy(), table.copy()
+    with np.errstate(over="ignore"):  # numbers outside of the triangle mean nothing and may wrap
+        tabulate(widen(problem.record), x, 1, table)
+        compiled_tabulate(problem.record, y, 1, other)
+        assert upper(table, n) == upper(other, n) == gains(problem, x[1])
+        for move in moves:
+            i, j = pair(move, n)
+            above, wanted = x[0].tolist(), exchanged(x[1], i, j).tolist()
+            exchange(widen(problem.record), x, 1, i, j, table)
+            compiled_exchange(problem.record, y, 1, i, j, other)
+            assert x.tolist() == y.tolist() == [above, wanted]
+            assert upper(table, n) == upper(other, n) == gains(problem, x[1])
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_long_walk_with_gains_near_the_limit_of_32_bits(symmetric):
+    """What is never read grows with every exchange and wraps; the gains must not notice."""
+    problem = assignment(3, symmetric, symmetric, (True, True), (4600, 2300 if symmetric else 4600), True, 3)
+    assert problem.tables().dtype == np.int32
+    x, table = start(problem, 1)
+    compiled_tabulate(problem.record, x, 1, table)
+    for i, j in np.random.default_rng(1).permuted([[0, 1, 2]] * 400, axis=1)[:, :2]:
+        compiled_exchange(problem.record, x, 1, i, j, table)
+        assert upper(table, 3) == gains(problem, x[1])
+
+
+def test_matrices_of_64_bits_with_a_table_of_32():
+    """Numbers that are large but hardly differ, here the distances in the diagonal, leave gains small."""
+    problem = sy.QuadraticAssignment([[1, 2], [3, 5]], [[2**40, 1], [4, 2**40]])
+    assert (problem.far.dtype, problem.tables().dtype) == (np.int64, np.int32)
+    x, table = start(problem, 1)
+    compiled_tabulate(problem.record, x, 1, table)
+    assert upper(table, 2) == gains(problem, x[1])
+
+
+def test_an_interpreted_tabu_search_does_not_warn():
+    problem = assignment(3, True, True, (True, True), (4600, 2300), True, 3)
+    engine = sy.Cellular(size=3, reach=1, local_search="tabu", every=1, length=400)
+    sy.solve(problem, engine, stop=sy.Iterations(1), backend="python")
+
+
+@pytest.mark.parametrize(
+    ("flows", "distances", "matrix", "table"),
+    [
+        ([[0, 9], [9, 0]], [[0, 9], [9, 0]], np.int32, np.int32),
+        ([[0, 2**15], [2**15, 0]], [[0, 2**15], [2**15, 0]], np.int32, np.int64),
+        ([[2**15, 0], [0, -(2**15)]], [[2**15, 0], [0, -(2**15)]], np.int32, np.int64),
+        ([[0, 2**31], [0, 0]], [[0, 3], [0, 0]], np.int64, np.int64),
+        ([[2**31, 0], [0, 0]], [[0, 3], [0, 0]], np.int64, np.int32),
+        ([[0, 1], [1, 0]], [[0, 2**30], [2**30, 0]], np.int64, np.int64),  # both directions together
+    ],
+)
+def test_numbers_are_as_wide_as_needed(flows, distances, matrix, table):
+    problem = sy.QuadraticAssignment(flows, distances)
+    assert (problem.near.dtype, problem.far.dtype) == (matrix, matrix)
+    assert problem.tables().dtype == table
+
+
+@pytest.mark.parametrize(
+    ("flows", "distances", "rule"),
+    [
+        (
+            np.zeros((2, 3), int),
+            np.zeros((2, 2), int),
+            r"flows must be a square matrix of 2 rows, but have shape \(2, 3",
+        ),
+        (np.zeros((2, 2), int), np.zeros((3, 3), int), r"distances must be a square matrix of 2 rows, but .*\(3, 3\)"),
+        (
+            np.zeros((2, 2), int),
+            np.zeros(4, int),
+            r"distances must be a square matrix of 2 rows, but have shape \(4,\)",
+        ),
+        (np.zeros(4, int), np.zeros((4, 4), int), r"flows must be a square matrix of 4 rows, but have shape \(4,\)"),
+        (np.zeros((0, 0), int), np.zeros((0, 0), int), "flows must be a square matrix"),
+        ([[0, 1], [1]], [[0, 1], [1, 0]], "flows must be a number or an array of numbers, but its rows differ"),
+        ([[0, 1.5], [1, 0]], [[0, 1], [1, 0]], "flows must be whole numbers, but are float64; scale the data"),
+        ([[0, 1], [1, 0]], [[0, 1.0], [1, 0]], "distances must be whole numbers, but are float64; scale the data"),
+        ([[0, 2**61], [0, 0]], [[0, 1], [1, 0]], f"costs must fit into 61 bits, .* could reach {2**61}; scale them"),
+        ([[0, -(2**40)], [2**40, 0]], [[0, -(2**20)], [5, 0]], f"61 bits, but .* could reach {2**61}; scale them"),
+    ],
+)
+def test_bad_data(flows, distances, rule):
+    with pytest.raises(sy.InputError, match=rule):
+        sy.QuadraticAssignment(flows, distances)
+
+
+def test_numbers_are_no_matrices():
+    with pytest.raises(sy.InputError, match="flows must be an array, but got the number 3"):
+        sy.QuadraticAssignment(3, 4)
+
+
+def test_costs_up_to_the_limit():
+    """The largest numbers that `check` lets through, measured and exchanged exactly."""
+    flows = [[0, 2**61 - 3, 1], [0, 0, 0], [0, 1, 0]]
+    distances = [[0, 1, -1], [0, 0, 0], [0, 1, 0]]
+    problem = sy.QuadraticAssignment(flows, distances)
+    x = np.array([[0, 1, 2]], np.int32)
+    tally = np.array([judge(problem.record, x[0])])
+    assert tally.tolist() == [2**61 - 3]
+    compiled_swap(problem.record, x, 0, 1, 2, tally)
+    assert tally.tolist() == [-(2**61 - 3) + 1] == [judge(problem.record, np.array([0, 2, 1], np.int32))]
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_finds_the_optimum_of_a_tiny_instance(symmetric):
+    problem = assignment(6, symmetric, symmetric, (True, True), (30, 30), False, 5)
+    best = min(cost(problem, np.array(x)) for x in permutations(range(6)))
+    engine = sy.Cellular(size=6, reach=1, local_search="tabu", every=1, length=40)
+    result = sy.solve(problem, engine, stop=sy.Iterations(6), backend="python")
+    assert result.objective == best == cost(problem, result.solution)
+    assert sorted(result.solution.tolist()) == list(range(6))
+    assert problem.describe() == "quadratic assignment of 6 facilities"
