@@ -21,6 +21,7 @@ bench: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check deap pymoo pygmo
 	$(BIN)/python benchmarks/peers.py
+	$(BIN)/python benchmarks/qap_speed.py
 
 reproduce: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/systola reproduce sgs

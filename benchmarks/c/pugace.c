@@ -25,7 +25,7 @@
  *
  * Conventions where the paper leaves room:
  *   - An individual is not its own neighbour. A neighbour is chosen with probability proportional to the
- *     highest cost among the neighbours less its own; all alike if they are equal.
+ *     reciprocal of its cost, or, where a cost is zero, to the highest cost less its own; all alike if they are equal.
  *   - PMX exchanges all positions from one random position to another, both included; they may be the same.
  *   - Without crossover the children are copies of their parents. They are evaluated like all others.
  *   - With blocks, one decision to mutate holds for both children of all individuals of the block.
@@ -240,26 +240,33 @@ static size_t neighbour(const Options *options, size_t c, size_t k)
     return at % options->population;
 }
 
+static double weight(Number cost, Number least, Number most)
+{
+    return least > 0 ? 1.0 / (double)cost : (double)(most - cost);
+}
+
 static size_t choose_mate(const Options *options, const Number *cost, size_t c)
 {
     size_t count = 2 * options->reach;
-    Number worst = 0;
+    Number least = cost[neighbour(options, c, 0)], most = least;
     double total = 0;
 
-    for (size_t k = 0; k < count; k++)
-        if (cost[neighbour(options, c, k)] > worst)
-            worst = cost[neighbour(options, c, k)];
-    for (size_t k = 0; k < count; k++)
-        total += (double)(worst - cost[neighbour(options, c, k)]);
-    if (total > 0) {
-        double drawn = uniform() * total;
-        for (size_t k = 0; k < count; k++) {
-            drawn -= (double)(worst - cost[neighbour(options, c, k)]);
-            if (drawn < 0)
-                return neighbour(options, c, k);
-        }
+    for (size_t k = 1; k < count; k++) {
+        Number value = cost[neighbour(options, c, k)];
+        least = value < least ? value : least;
+        most = value > most ? value : most;
     }
-    return neighbour(options, c, below(count));
+    if (least == most)
+        return neighbour(options, c, below(count));
+    for (size_t k = 0; k < count; k++)
+        total += weight(cost[neighbour(options, c, k)], least, most);
+    double drawn = uniform() * total;
+    for (size_t k = 0; k + 1 < count; k++) {
+        drawn -= weight(cost[neighbour(options, c, k)], least, most);
+        if (drawn < 0)
+            return neighbour(options, c, k);
+    }
+    return neighbour(options, c, count - 1);
 }
 
 /* PMX: the child has positions first to last of the mate, and otherwise what it can keep of the parent. */

@@ -7,18 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
-from scipy.stats import chisquare
+from scipy.stats import binomtest, chisquare
 
 from systola.bits import pack, unpack
 from systola.encodings import Bits, Digits, Order
-from systola.operators.mutation import insertion, inversion, random_value, swap, two_places
+from systola.operators.mutation import insertion, inversion, random_value, shake, swap, two_places
+from systola.rng import numbers
 
 LEVEL = 1e-3 / 100  # of significance, for the fewer than a hundred tests of chance here
 
 keys = st.tuples(
     st.integers(0, 2**64 - 1).map(np.uint64), st.integers(0, 6), st.integers(0, 2**40), st.integers(0, 2**32 - 1)
 )
-compiled = {f.__name__: njit(f) for f in (random_value, swap, insertion, inversion)}
+compiled = {f.__name__: njit(f) for f in (random_value, swap, insertion, inversion, shake)}
 
 
 def mutated(operator, space, x, key):
@@ -154,3 +155,33 @@ def test_all_bits_are_alike():
         counts += mutated(compiled["random_value"], Bits(70), [0] * 70, key)
     assert counts.sum() == 14_000
     assert chisquare(counts).pvalue > LEVEL
+
+
+def shaken(x, key):
+    """1, 2, 4, ... exchanges of any two places, as many as the first number has zeros at its end, up to n / 2."""
+    n, coins = len(x), int(numbers(key, 0)[0])
+    zeros = next((k for k in range(20) if coins >> k & 1), 20)
+    y = list(x)
+    for k in range(min(2**zeros, max(1, n // 2))):
+        i, j = (int(r) * n >> 32 for r in numbers(key, 1 + k)[:2])
+        y[i], y[j] = y[j], y[i]
+    return y
+
+
+@settings(deadline=None)
+@given(st.integers(1, 40).flatmap(lambda n: st.permutations(range(n))), keys)
+def test_shake(x, key):
+    assert mutated(shake, Order(len(x)), x, key) == shaken(x, key)
+    assert mutated(compiled["shake"], Order(len(x)), x, key) == shaken(x, key)
+    assert sorted(shaken(x, key)) == list(range(len(x)))
+
+
+def test_how_hard_it_shakes():
+    """Half of all shakes are single exchanges, a quarter two, ..., none more than n / 2."""
+    x = list(range(1000))
+    moved = [
+        sum(a != b for a, b in zip(x, mutated(shake, Order(1000), x, (7, 5, 1, c)), strict=True)) for c in range(400)
+    ]
+    assert max(moved) <= 1000
+    single = sum(m <= 2 for m in moved)
+    assert binomtest(single, 400, 0.5).pvalue > LEVEL

@@ -217,7 +217,7 @@ class Cellular:
     selection : str or function
         How the mate is chosen: "proportional", "random", "best", "tournament".
     crossover, mutation : str or function, optional
-        "pmx", "order" or "cycle" and "swap", "insertion" or "inversion" for permutations (default pmx and swap);
+        "pmx", "order", "cycle", and "swap", "insertion", "inversion", "shake" for permutations (default pmx and swap);
         "one-point", "two-point", "uniform" and also "random-value" for others (default two-point and random-value).
     crossover_probability, mutation_probability : float
         How often they are applied to a pair of parents and to a child.

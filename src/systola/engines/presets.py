@@ -36,11 +36,12 @@ def memetic(problem: Problem) -> Engine:
         neighbourhood="L5",
         selection="random",
         crossover_probability=1.0,
-        mutation_probability=0.3,
+        mutation="shake",
+        mutation_probability=1.0,
         replacement="better",
         local_search="tabu" if problem.tables() else "descent",
         every=1,
-        length=n,
+        length=max(1, n // 2),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from systola.bits import lowest_one
 from systola.encodings import Bits, Digits, Order
 from systola.kernel import inlined
 from systola.operators.genes import get, put, redraw
@@ -58,6 +59,19 @@ def inversion(engine: Any, space: Any, x: Any, key: Any) -> None:
         j -= 1
 
 
+def shake(engine: Any, space: Any, x: Any, key: Any) -> None:
+    """One exchange, or two with probability 1/2, four with 1/4, and so on up to n / 2: strengths of every scale."""
+    coins, _, _, _ = numbers(key, 0)
+    exchanges = min(1 << min(lowest_one(coins), 20), max(1, space.n // 2))
+    for k in range(exchanges):
+        r0, r1, _, _ = numbers(key, 1 + k)
+        i = below(r0, space.n)
+        j = below(r1, space.n)
+        kept = get(space, x, i)
+        put(space, x, i, get(space, x, j))
+        put(space, x, j, kept)
+
+
 MUTATIONS = Kind(
     "mutation",
     {
@@ -65,5 +79,6 @@ MUTATIONS = Kind(
         "swap": (swap, (Bits, Digits, Order)),
         "insertion": (insertion, (Bits, Digits, Order)),
         "inversion": (inversion, (Bits, Digits, Order)),
+        "shake": (shake, (Bits, Digits, Order)),
     },
 )
