@@ -21,9 +21,9 @@ FITTING = {
         {"pmx", "order", "cycle"},
     ),
     "mutation": (
-        {"random-value", "swap", "insertion", "inversion"},
-        {"random-value", "swap", "insertion", "inversion"},
-        {"swap", "insertion", "inversion"},
+        {"random-value", "swap", "insertion", "inversion", "shake"},
+        {"random-value", "swap", "insertion", "inversion", "shake"},
+        {"swap", "insertion", "inversion", "shake"},
     ),
     "selection": ({"random", "proportional", "best", "tournament"},) * 3,
     "local search": (set(), set(), {"best-swap", "descent", "tabu"}),
