@@ -1,4 +1,4 @@
-"""Small instances of every problem with every engine, for commands that look at kernels rather than answers."""
+"""Small instances of the problems with the engines, for commands that look at kernels rather than answers."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from systola.backends.session import Work
 from systola.engines.catalog import make_engine
 from systola.formats.catalog import open_instance
 
-_MEASURES = {"knapsack:100-1000": 2, "mmdp:60": 1, "nrp:100-20": 2, "mkp:100x5": 2}
+_BINARY = ("sgs-b", "sga", "rs", "sns-exp")
+_SAMPLES: dict[str, tuple[int, tuple[str, ...]]] = {  # measures and engines
+    "knapsack:100-1000": (2, (*_BINARY, "cellular")),
+    "mmdp:60": (1, _BINARY),
+    "nrp:100-20": (2, _BINARY),
+    "mkp:100x5": (2, (*_BINARY, "auto")),
+    "qap:uniform-20": (1, ("pugace", "memetic")),
+}
 
 
 def sample_works() -> Iterator[tuple[Work, str]]:
-    """One laid-out run of each pair, and the engine's name; kernels are shared by the flavours
-    of SGS, by SGA, EGA and GA, and by the variants of SNS, with and without repair."""
-    for spec, measures in _MEASURES.items():
+    """One laid-out run of each pair, and the engine's name; kernels are shared by the flavours of SGS, by SGA, EGA and
+    GA, and by the variants of SNS, with and without repair; those of a cellular engine differ by its operators."""
+    for spec, (measures, names) in _SAMPLES.items():
         problem = open_instance(spec).problem
-        names = ["sgs-b", "sga", "rs", "sns-exp"] + ["auto"] * problem.offers("repair")
         for name in names:
             engine = make_engine(name, problem)
             yield Work(problem, engine.prepare(problem), measures, np.int64, 1), engine.name

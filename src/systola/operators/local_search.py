@@ -57,6 +57,14 @@ def _adopt(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) ->
         population.tally[row, k] = lanes.tally[trial, k]
 
 
+@called
+def _measure_again(space: Any, problem: Any, population: Any, lanes: Any, row: Any, lane: Any) -> None:
+    """Measures and tally of x[row]: gains say nothing of measures other than the fitness."""
+    gauge(problem, space, population.x, row, lanes, lane, lanes.tally[2 * lane], population.scores[row])
+    for k in range(population.tally.shape[1]):
+        population.tally[row, k] = lanes.tally[2 * lane, k]
+
+
 def best_swap(
     engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
 ) -> None:
@@ -87,9 +95,9 @@ def best_swap_by_gains(
             most = gains[j]
             found = np.int64(j)
     if found != position:
-        _copy_known(population, lanes, row, 2 * lane)
-        if _beats(problem, space, population, lanes, row, position, found, lane):
-            _adopt(population, lanes, row, position, found, 2 * lane)
+        x = population.x
+        x[row, position], x[row, found] = x[row, found], x[row, position]
+        _measure_again(space, problem, population, lanes, row, lane)
 
 
 def descent(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> None:
@@ -135,12 +143,10 @@ def _best_exchange(table: Any, until: Any, n: Any, now: Any, floor: Any) -> Any:
 
 @called
 def _settle(space: Any, problem: Any, population: Any, solutions: Any, lanes: Any, row: Any, lane: Any) -> None:
-    """solutions[lane] becomes x[row], measured anew: gains say nothing of measures other than the fitness."""
+    """solutions[lane] becomes x[row], measured anew."""
     for k in range(space.n):
         population.x[row, k] = solutions[lane, k]
-    gauge(problem, space, population.x, row, lanes, lane, lanes.tally[2 * lane], population.scores[row])
-    for k in range(population.tally.shape[1]):
-        population.tally[row, k] = lanes.tally[2 * lane, k]
+    _measure_again(space, problem, population, lanes, row, lane)
 
 
 def descent_by_table(

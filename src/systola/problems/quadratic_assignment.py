@@ -9,6 +9,7 @@ number has to be looked up through it; rows are filled up with zeros to whole ve
 from __future__ import annotations
 
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -237,11 +238,21 @@ class QuadraticAssignment(Problem):
 
     def tables(self) -> Tables:
         n = len(self.flows)
-        width = padded(n)
-        spread = [int(np.ptp(m.astype(np.int64))) for m in (self.near, self.far, self.own_near, self.own_far)]
-        most = 8 * n * spread[0] * spread[1] + spread[2] * spread[3]
         blocks = 2 if self.symmetric else 3
-        return Tables((blocks * n + 4) * width, np.int32 if most < 2**31 else np.int64)
+        return Tables((blocks * n + 4) * padded(n), np.int32 if self.largest_gain < 2**30 else np.int64)
+
+    @cached_property
+    def largest_gain(self) -> int:
+        """A number that no gain of an exchange is above."""
+        n = len(self.flows)
+        near = self.near.reshape(n, -1)[:, :n].astype(np.int64)
+        spreads = [int(np.ptp(m.astype(np.int64))) for m in (near, self.far, self.own_near, self.own_far)]
+        most = 2 * n * spreads[0] * spreads[1]
+        if most >= 2**30:  # by far too high where rows are alike or a few numbers are large
+            far = self.far.reshape(n, n).astype(np.int64)
+            rows = [max(int(np.abs(m - row).sum(axis=1).max()) for row in m) for m in (near, near.T, far, far.T)]
+            most = 2 * min(max(rows[:2]) * spreads[1], spreads[0] * max(rows[2:]))
+        return most + spreads[2] * spreads[3]
 
     def tabulate(self, x, row, table):
         n = len(self.flows)
