@@ -196,9 +196,10 @@ def test_kernels_do_not_spill(call):
     assert code == 0
     rows = json.loads(out)["kernels"]
     assert {row["kernel"] for row in rows} == {"start", "sweep", "scout", "crown"}
-    assert {row["problem"] for row in rows} == {"Knapsack", "MMDP", "NextRelease", "MultiKnapsack"}
-    assert {row["engine"] for row in rows} == {"sgs-b", "sga", "rs", "sns-exp", "sns-exp-r-mr"}
-    assert len(rows) == 4 * (4 * 4 + 1)  # repair is for one problem only
+    problems = {"Knapsack", "MMDP", "NextRelease", "MultiKnapsack", "QuadraticAssignment"}
+    assert {row["problem"] for row in rows} == problems
+    assert {row["engine"] for row in rows} == {"sgs-b", "sga", "rs", "sns-exp", "sns-exp-r-mr", "cellular"}
+    assert len(rows) == 4 * (4 * 4 + 1 + 2)  # repair is for one problem only, and one is a permutation
     for row in rows:
         assert row["sm"] == "75"
         assert row["spilled_bytes"] == 0, row

@@ -12,7 +12,7 @@ from systola.formats.catalog import open_instance
 
 _BINARY = ("sgs-b", "sga", "rs", "sns-exp")
 _SAMPLES: dict[str, tuple[int, tuple[str, ...]]] = {  # measures and engines
-    "knapsack:100-1000": (2, (*_BINARY, "cellular")),
+    "knapsack:100-1000": (2, _BINARY),
     "mmdp:60": (1, _BINARY),
     "nrp:100-20": (2, _BINARY),
     "mkp:100x5": (2, (*_BINARY, "auto")),
