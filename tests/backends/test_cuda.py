@@ -137,20 +137,21 @@ def test_warm_start_checkpoint_and_resume_across_backends(tmp_path):
     assert story(whole) == story(on_cpu) == story(on_gpu)
 
 
-@pytest.mark.parametrize("capability", [(7, 5), (9, 0), (12, 0)], ids=["sm_75", "sm_90", "sm_120"])
+@pytest.mark.parametrize("capability", [(9, 0), (12, 0)], ids=["sm_90", "sm_120"])
 def test_every_kernel_links_without_spills(capability):
+    """The oldest architecture is that of the test of `systola devices --kernels`."""
     seen = 0
     for work, engine in sample_works():
-        if engine == "cellular" and capability != (9, 0):
-            continue  # the largest kernels by far: one capability is enough for the time there is
         for kernel, args in CudaSession(work, NoDevice()).arguments().items():
+            if capability != (9, 0) and (kernel != "sweep" or engine == "cellular"):
+                continue  # the time there is allows all of them once, and those that need most registers twice
             usage = link(compile_to_ptx(kernel, args, capability), capability)
             assert usage.cubin_bytes > 0
             assert usage.spilled_bytes == 0, f"{type(work.problem).__name__} {kernel}"
             assert 0 < usage.registers <= 255
             assert occupancy(usage.registers, BLOCK, capability) > 0
             seen += 1
-    assert seen == (76 if capability == (9, 0) else 68)
+    assert seen == (76 if capability == (9, 0) else 17)
 
 
 def test_float_sums_are_not_contracted():
