@@ -636,6 +636,7 @@ def test_layout():
             {"size": 10, "neighbourhood": "L5", "shape": (3, 4)},
             "a torus of 3 x 4 does not have `size` 10; leave one out",
         ),
+        ({"size": 0}, "`size` must be a whole number with 3 <= size <= 10000000, but got 0"),
         ({"length": 0}, "`length` must be a whole number with 1 <= length <= 16777216, but got 0"),
         ({"replacement": "never"}, "the replacement must be one of generation, better, but got 'never'"),
         (

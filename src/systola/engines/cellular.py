@@ -33,6 +33,7 @@ from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, STEP, below, draw
 from systola.verbs import body_of, give_body, large_verb, verb
 
 _FIELDS = ("size", "places", "crossing", "mutating", "block", "generational", "every", "length", "order")
+_SIZE = 2048
 _SYNCHRONOUS, _LINE, _FIXED, _NEW, _UNIFORM = range(5)
 _UPDATES = {
     "synchronous": _SYNCHRONOUS,
@@ -233,7 +234,7 @@ class Cellular:
     every : int
         In which generations: every so many.
     length : int
-        Exchanges of a tabu search, at least: half of them are twice as long, a quarter four times, and so on.
+        Exchanges of a tabu search, at least: half of them are twice as long or more, a quarter four times, and so on.
     """
 
     size: int | None = None
@@ -303,7 +304,8 @@ class Cellular:
         )
 
     def _check(self) -> None:
-        check_number("size", self.size or 2048, 3, 10**7)
+        if self.size is not None:
+            check_number("size", self.size, 3, 10**7)
         check_number("reach", self.reach, 1, 10**6)
         check_number("crossover_probability", self.crossover_probability, 0, 1, whole=False)
         check_number("mutation_probability", self.mutation_probability, 0, 1, whole=False)
@@ -323,10 +325,10 @@ class Cellular:
         if self.neighbourhood == "ring":
             if self.shape is not None:
                 raise InputError("`shape` is for a torus, but the neighbourhood is a ring; leave it out")
-            size = int(self.size or 2048)
+            size = int(_SIZE if self.size is None else self.size)
             return size, ring(size, self.reach), (1, size)
         if self.shape is None:
-            shape = near_square(int(self.size or 2048))
+            shape = near_square(int(_SIZE if self.size is None else self.size))
         else:
             if not isinstance(self.shape, (tuple, list)) or len(self.shape) != 2:
                 raise InputError(f"`shape` must be two whole numbers, but got {self.shape!r}")

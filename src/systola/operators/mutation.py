@@ -60,7 +60,7 @@ def inversion(engine: Any, space: Any, x: Any, key: Any) -> None:
 
 
 def shake(engine: Any, space: Any, x: Any, key: Any) -> None:
-    """One exchange, or two with probability 1/2, four with 1/4, and so on up to n / 2: strengths of every scale."""
+    """One exchange half of the time, two a quarter, four an eighth, and so on up to n / 2: strengths of every scale."""
     coins, _, _, _ = numbers(key, 0)
     exchanges = min(1 << min(lowest_one(coins), 20), max(1, space.n // 2))
     for k in range(exchanges):
