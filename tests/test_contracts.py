@@ -69,6 +69,8 @@ PROBLEMS = [
     small_assignment(7, symmetric=False, diagonal=True),
     sy.QuadraticAssignment(np.array([[0, 200], [190, 0]], np.uint8), np.array([[0, 10**6], [2, 0]], np.int32)),
     Line(6),
+    sy.Flowshop([[3, 2, 4], [1, 5, 2], [6, 1, 3]]),
+    sy.Flowshop(np.arange(24).reshape(8, 3) % 7, np.arange(8) * 5, np.arange(8), "tardiness,makespan,tardy", [3, 1, 9]),
 ]
 
 

@@ -14,7 +14,7 @@ LAYERS = [
     {"codegen", "digest"},
     {"records", "kernel", "verbs"},
     {"rng", "bits"},
-    {"encodings", "lines", "stop", "trace"},
+    {"encodings", "lines", "passage", "moves", "stop", "trace"},
     {"fields", "increments"},
     {"problem", "checkpoint"},
     {"problems", "contracts", "population"},

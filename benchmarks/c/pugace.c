@@ -30,7 +30,8 @@
  *   - Without crossover the children are copies of their parents. They are evaluated like all others.
  *   - With blocks, one decision to mutate holds for both children of all individuals of the block.
  *   - Mutation exchanges two different positions.
- *   - The local search is made after the replacement, and applies the best exchange only if it improves.
+ *   - The local search is made after the replacement, and applies the best exchange even if it does not improve.
+ *     The best solution is looked for before and after it.
  *   - The best solution is remembered even if the population loses it.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -361,7 +362,7 @@ static void local_search(const Problem *problem, const Options *options, Populat
 
     for (size_t c = 0; c < options->population; c++) {
         int *p = population->x + c * n;
-        Number best = population->cost[c];
+        Number best = LARGEST;
         size_t partner = r;
 
         for (size_t k = 0; k < n; k++) {
@@ -380,10 +381,8 @@ static void local_search(const Problem *problem, const Options *options, Populat
                 partner = k;
             }
         }
-        if (partner != r) {
-            exchange(p, r, partner);
-            population->cost[c] = best;
-        }
+        exchange(p, r, partner);
+        population->cost[c] = best;
     }
 }
 
@@ -472,16 +471,20 @@ int main(int argc, char **argv)
 
         generation(&problem, &options, &old, &new, one, two, where, watching ? watched : NULL);
         evaluations += 2 * options.population;
-        if (options.every > 0 && g % options.every == 0) {
-            local_search(&problem, &options, &new);
-            evaluations += options.population * (n - 1);
-        }
-        for (size_t c = 0; c < options.population; c++)
-            if (new.cost[c] < best_cost) {
-                best_cost = new.cost[c];
-                memcpy(best, new.x + c * n, n * sizeof *best);
-                found = g;
+        for (int improved = 0; improved < 2; improved++) {
+            if (improved) {
+                if (options.every == 0 || g % options.every != 0)
+                    break;
+                local_search(&problem, &options, &new);
+                evaluations += options.population * (n - 1);
             }
+            for (size_t c = 0; c < options.population; c++)
+                if (new.cost[c] < best_cost) {
+                    best_cost = new.cost[c];
+                    memcpy(best, new.x + c * n, n * sizeof *best);
+                    found = g;
+                }
+        }
         swap = old;
         old = new;
         new = swap;

@@ -3,10 +3,14 @@
 from systola.bits import bit
 from systola.encodings import Binary, Integers, Permutation
 from systola.engines.cellular import Cellular
+from systola.engines.hill import Hill
+from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
+from systola.engines.pareto import PLS
 from systola.engines.random_search import RS
 from systola.engines.systolic import SGS
+from systola.engines.tabu import Tabu
 from systola.errors import (
     CheckFailed,
     InputError,
@@ -17,7 +21,7 @@ from systola.errors import (
 )
 from systola.increments import Marks, Tables, Tallies
 from systola.problem import MAXIMISE, MINIMISE, Problem
-from systola.problems import MMDP, CustomerRelease, Knapsack, MultiKnapsack, NextRelease, QuadraticAssignment
+from systola.problems import MMDP, CustomerRelease, Flowshop, Knapsack, MultiKnapsack, NextRelease, QuadraticAssignment
 from systola.result import Result
 from systola.run import Progress
 from systola.solve import solve
@@ -30,6 +34,7 @@ __all__ = [
     "MAXIMISE",
     "MINIMISE",
     "MMDP",
+    "PLS",
     "RS",
     "SGA",
     "SGS",
@@ -39,8 +44,11 @@ __all__ = [
     "CheckFailed",
     "CustomerRelease",
     "Evaluations",
+    "Flowshop",
+    "Hill",
     "InputError",
     "Integers",
+    "IteratedGreedy",
     "Iterations",
     "Knapsack",
     "Marks",
@@ -59,6 +67,7 @@ __all__ = [
     "Stop",
     "SystolaError",
     "Tables",
+    "Tabu",
     "Tallies",
     "Target",
     "__version__",

@@ -37,6 +37,18 @@ class Tables(NamedTuple):
     dtype: Any
 
 
+class Outlooks(NamedTuple):
+    """What a problem keeps of the one solution that all look around, and what each needs for that: by `look`.
+
+    `single` numbers are enough for work on one neighbour at a time, as threads of a GPU do.
+    """
+
+    number: int
+    work: int
+    single: int
+    dtype: Any
+
+
 @verb
 def flip(problem: Any, x: Any, row: Any, i: Any, tally: Any) -> Any:
     """Optional, binary: change the tally of the packed x[row] as if decision i were flipped (it is not yet)."""
@@ -98,6 +110,45 @@ def tabulate(problem: Any, x: Any, row: Any, table: Any) -> Any:
 def exchange(problem: Any, x: Any, row: Any, i: Any, j: Any, table: Any) -> Any:
     """With `tabulate`: exchange the decisions i and j of x[row] and bring its table up to date."""
     return body_of("exchange", problem)(problem, x, row, i, j, table)
+
+
+@large_verb
+def survey_insertions(
+    problem: Any,
+    x: Any,
+    row: Any,
+    i: Any,
+    first: Any,
+    last: Any,
+    fresh: Any,
+    outlook: Any,
+    work: Any,
+    trial: Any,
+    at: Any,
+) -> Any:
+    """Optional, permutations: measures of neighbours of x[row], as far as they are objectives.
+
+    In neighbour k the decision in place i has been taken out and put in place first + k, of places below `last`; its
+    measures go to trial[at + k]. `outlook` is what `look` made of x[row]. `work` is the caller's own; `fresh` says that
+    it holds nothing of this x[row] and i yet.
+    """
+    return body_of("survey_insertions", problem)(problem, x, row, i, first, last, fresh, outlook, work, trial, at)
+
+
+@large_verb
+def look(problem: Any, x: Any, row: Any, outlook: Any) -> Any:
+    """With `survey_insertions`: what is kept of x[row] for it."""
+    return body_of("look", problem)(problem, x, row, outlook)
+
+
+@large_verb
+def find_place(problem: Any, x: Any, row: Any, count: Any, item: Any, work: Any, trial: Any, at: Any) -> Any:
+    """Optional, permutations: the first of the best places for an item among the first `count` of x[row].
+
+    It comes before the one that is there now, or last. trial[at] gets the measures, as far as they are objectives, of
+    the shorter order that this gives; trial[at + 1] is free to use, and so is `work`, as large as for a survey.
+    """
+    return body_of("find_place", problem)(problem, x, row, count, item, work, trial, at)
 
 
 @verb
@@ -182,7 +233,7 @@ def _construct_uniformly(self: Any, space: Any, x: Any, row: Any, tally: Any, se
 
 OPTIONAL_VERBS = (
     *("flip", "flip_run", "flip_marked", "count", "weigh", "repair", "mark", "remark", "cross", "construct"),
-    *("swap", "swap_gains", "tabulate", "exchange"),
+    *("swap", "swap_gains", "tabulate", "exchange", "look", "survey_insertions", "find_place"),
 )
 PLAIN_BODIES: dict[str, Body] = {
     "mark": _no_marks,

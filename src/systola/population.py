@@ -17,6 +17,7 @@ from systola.kernel import inlined
 from systola.problem import evaluate, fitness, prefers, violation, write_measures
 
 NEVER = -1
+LACKING = 0  # the place in an engine's memory that says whether there was no room to conclude a step; kept for that
 VECTOR = 8  # numbers that a CPU computes at once; populations and plans have this many spare rows
 
 
@@ -28,6 +29,10 @@ class Population(NamedTuple):
     marks: Array  # [rows, marks], for engines and problems that keep any
     tally: Array  # [rows, tallies], likewise
     slots: Array  # which row is where, for engines that exchange rows
+    outlook: Array  # what the problem keeps of the one solution that all cells look around, if they do
+    memory: Array  # what the engine remembers from step to step
+    near: Array  # [neighbours, measures] of neighbours that a step has found worth keeping
+    numbers: Array  # [neighbours] the numbers of the moves to them
 
 
 class Lanes(NamedTuple):
@@ -46,6 +51,7 @@ class Lanes(NamedTuple):
     decisions: Array  # [lanes, n] plain decisions, as `evaluate` gets them
     table: Array  # [lanes, numbers] the problem's table of the solution that is searched around
     until: Array  # [lanes, numbers] until when moves are forbidden
+    move: Array  # [lanes] the number of the best move that the lane has found in this step, NEVER if none
     faults: Array  # [lanes] how often the objective raised or was not a number
     faulty: Array  # [lanes, n] the first such decisions
 

@@ -18,7 +18,7 @@ from systola.digest import digest_of_data, digest_of_functions
 from systola.encodings import Array, Encoding
 from systola.errors import InputError
 from systola.fields import plain
-from systola.increments import OPTIONAL_VERBS, PLAIN_BODIES, Marks, Tables, Tallies
+from systola.increments import OPTIONAL_VERBS, PLAIN_BODIES, Marks, Outlooks, Tables, Tallies
 from systola.records import record_type
 from systola.verbs import admit_helpers, body_of, give_body, has_body, objective_verb, verb
 
@@ -215,6 +215,14 @@ class Problem:
     def tables(self) -> Tables | None:
         """What `exchange` keeps of a solution that is searched around; overridden with `tabulate`."""
         return None
+
+    def outlooks(self) -> Outlooks | None:
+        """What `look` keeps of a solution; overridden with it."""
+        return None
+
+    def warmth(self) -> float:
+        """A small loss of fitness, as iterated greedy counts them; overridden with `find_place`."""
+        return 1.0
 
     def ranking(self) -> Array:
         """With `repair`: all decisions, the most useful first."""

@@ -15,7 +15,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from systola.backends.cpu import judge
-from systola.backends.session import Session, Work, memory_of
+from systola.backends.session import Session, Work
 from systola.checkpoint import write_checkpoint
 from systola.encodings import Array
 from systola.errors import ObjectiveError
@@ -286,7 +286,7 @@ class Run:
     def _tell(self, stage: str) -> None:
         if self.callback is None:
             return
-        memory = memory_of(self.work, self.session.lanes)
+        memory = self.session.memory
         if stage == "compiling":
             wants_end = self.callback(Progress(stage, 0, 0, 0.0, memory=memory))
         else:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, STEP, below, draw
+from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
 
 Solution = list[int]
 Numbers = Callable[[int], tuple[int, ...]]  # the k-th four numbers of a stream
@@ -220,12 +220,7 @@ def with_exchange(x: Solution, i: int, j: int) -> Solution:
 
 def best_exchange_of_one(world: World, x: Solution, length: int, numbers: Numbers, shared: Numbers) -> Solution:
     position = number_below(shared(0)[0], len(x))
-    best = x
-    for j in range(len(x)):
-        other = with_exchange(x, position, j)
-        if world.fitness(other) > world.fitness(best):
-            best = other
-    return best
+    return max((with_exchange(x, position, j) for j in range(len(x)) if j != position), key=world.fitness)
 
 
 def descend(world: World, x: Solution, length: int, numbers: Numbers, shared: Numbers) -> Solution:
@@ -345,9 +340,13 @@ def run(
             if engine.block:
                 mutate_two = mutate_one
             worth = [world.fitness(now[p]) for p in meets[cell]]
-            mate = now[meets[cell][SELECTIONS[engine.selection](worth, stream(seed, SELECT, step, turn))]]
+            chosen = meets[cell][SELECTIONS[engine.selection](worth, stream(seed, SELECT, step, turn))]
+            mate = now[chosen]
             children = (now[cell], mate)
-            if Fraction(cross, 2**32) < Fraction(engine.crossover_probability):
+            renewed = engine.renew and chosen < cell and mate == now[cell]  # permutations only, here
+            if renewed:
+                children = (shuffled(len(mate), stream(seed, START, step, turn)),) * 2
+            elif Fraction(cross, 2**32) < Fraction(engine.crossover_probability):
                 children = CROSSOVERS[crossover](world, *children, stream(seed, CROSS, step, together))
             made = []
             for side, number in enumerate((mutate_one, mutate_two)):
@@ -356,8 +355,9 @@ def run(
                     child = MUTATIONS[mutation](world, child, stream(seed, MUTATE, step, 2 * turn + side))
                 made.append(child)
             x = made[1] if world.fitness(made[1]) > world.fitness(made[0]) else made[0]
-            if engine.replacement == "better" and not world.fitness(x) > world.fitness(now[cell]):
+            if engine.replacement == "better" and not renewed and not world.fitness(x) > world.fitness(now[cell]):
                 x = now[cell]
+            note(x, step, cell)
             if engine.local_search and step % engine.every == 0:
                 own, shared = stream(seed, SEARCH, step, turn), stream(seed, SEARCH, step, ALL_CELLS)
                 x = SEARCHES[engine.local_search](world, x, engine.length, own, shared)

@@ -1,6 +1,7 @@
 """The cellular engine against its naive twin; parity of backends; neighbourhoods; what is refused."""
 
 import contextlib
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
 
@@ -161,6 +162,17 @@ def test_ring_with_blocks_and_best_swap():
 def test_torus_with_replacement_by_the_better_and_descent(most):
     engine = Small(size=12, neighbourhood="L5", replacement="better", local_search="descent", every=5)
     check_twin(assignment(8, symmetric=False, most=most), engine, 11)
+
+
+def test_the_later_of_twins_begins_anew():
+    problem, engine = assignment(4), Small(replacement="better", renew=True, local_search="descent", every=1)
+    check_twin(problem, engine, 12)
+    kept = session_of(problem, replace(engine, renew=False), False)[1]
+    renewed = session_of(problem, engine, False)[1]
+    for session in (kept, renewed):
+        session.sweep(1, 12, 0, session.lanes)
+    count = [len(np.unique(session.population().x[:10], axis=0)) for session in (kept, renewed)]
+    assert count[0] < count[1]
 
 
 @pytest.mark.parametrize("search", ["best-swap", "descent"])

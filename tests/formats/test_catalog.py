@@ -27,6 +27,9 @@ NUMBERED = "2\n1 1 0\n5\n1\n4\n2 1 8.5\n7.5 1\n1 1\n1\n"
 NAMED = "prose\nproblem A.DAT\n++++\n1 2\n5 4\n3\n1 2\n9\n++++\nproblem B.DAT\n++++\n1 1\n5\n3\n1\n5\n"
 SINGLE = "2 2 5\n3 4\n1 2\n2 1\n2 2\n"
 ASSIGNMENT = "2\n0 3\n1 0\n\n0 5\n5 0\n"
+FLOWSHOPS = "number of jobs :\n2 1 7 9 8\nprocessing times :\n3 5\nnumber :\n1 1 7 0 0\nprocessing :\n4\n"
+DATED = "2\n1\n7\n0\n9\n3\n1\n8\n5\n"
+PAIRED = "2 1\n0 3\n0 5\nReldue\n-1 9 -1 1\n-1 8 -1 2\n"
 
 
 @pytest.fixture
@@ -99,11 +102,12 @@ def test_options_of_files(folder: Path) -> None:
     [
         (
             "knapsak:10-10",
-            "`generator` must be one of knapsack, mkp, mmdp, nrp, qap, but got 'knapsak'; did you mean 'knapsack'?",
+            "`generator` must be one of flowshop, knapsack, mkp, mmdp, nrp, qap, but got 'knapsak'; "
+            "did you mean 'knapsack'?",
         ),
-        ("zz:" + "x" * 5000, "`generator` must be one of knapsack, mkp, mmdp, nrp, qap, but got 'zz'"),
+        ("zz:" + "x" * 5000, "`generator` must be one of flowshop, knapsack, mkp, mmdp, nrp, qap, but got 'zz'"),
         ("z:" + "x" * 5000, "File name too long"),
-        ("zzz:10", "`generator` must be one of knapsack, mkp, mmdp, nrp, qap, but got 'zzz'"),
+        ("zzz:10", "`generator` must be one of flowshop, knapsack, mkp, mmdp, nrp, qap, but got 'zzz'"),
         ("knapsack:10", "must look like knapsack:ITEMS-SPREAD[?kind=KIND], but got 'knapsack:10'"),
         ("knapsack:", "must look like knapsack:ITEMS-SPREAD"),
         ("knapsack:10-10@2", "takes no seed, but got '@2'"),
@@ -121,8 +125,8 @@ def test_options_of_files(folder: Path) -> None:
         ("nrp:2-2@", "a seed must be a whole number after @, but got ''"),
         ("nrp:2-2@-1", "a seed must be a whole number after @, but got '-1'"),
         ("nrp:2-2@99999999999999999999", "0 <= seed < 2**64"),
-        ("", "an instance must be a file or one of knapsack:"),
-        ("#1", "an instance must be a file or one of knapsack:"),
+        ("", "an instance must be a file or one of flowshop:ta"),
+        ("#1", "an instance must be a file or one of flowshop:ta"),
         ("missing.txt", "there is none at 'missing.txt'"),
         ("missing.txt#2", "there is none at 'missing.txt'"),
         (".", "is a directory"),
@@ -141,7 +145,7 @@ def test_refusals(folder: Path, spec: str, message: str) -> None:
 
 def test_a_named_problem_overrides(folder: Path) -> None:
     assert refusal("knap.txt", "knapsak").endswith(
-        "must be one of knapsack, mkp, mmdp, nrp, qap, but got 'knapsak'; did you mean 'knapsack'?"
+        "must be one of flowshop, knapsack, mkp, mmdp, nrp, qap, but got 'knapsak'; did you mean 'knapsack'?"
     )
     assert "makes a mmdp, but the problem named is nrp" in refusal("mmdp:6", "nrp")
     assert "no file format holds the problem mmdp" in refusal("knap.txt", "mmdp")
@@ -181,7 +185,9 @@ def test_generators_are_listed_by_usage() -> None:
     assert [g.usage.partition(":")[0] for g in list_generators()] == [g.problem for g in list_generators()]
 
 
-@pytest.mark.parametrize("spec", ["knap.txt", "nrp1.txt", "table.dat", "mmdp:12", "mkp:4x3", "nrp:3-4", "qap:grid-2x3"])
+@pytest.mark.parametrize(
+    "spec", ["knap.txt", "nrp1.txt", "table.dat", "mmdp:12", "mkp:4x3", "nrp:3-4", "qap:grid-2x3", "flowshop:4x3"]
+)
 def test_descriptions_are_plain(folder: Path, spec: str) -> None:
     instance = open_instance(spec)
     shown = describe(instance)
@@ -201,7 +207,7 @@ def test_a_description_sums_up_the_data(folder: Path) -> None:
 @pytest.mark.parametrize("other", ["gap", "kp", "mkp", "nrp", "pfsp", "qap"])
 def test_files_of_other_problems_are_not_mistaken(other: str) -> None:
     # A flowshop of 20 jobs and 20 machines has as many numbers as a table of 20 requirements and 20 stakeholders.
-    own = "knapsack" if other == "kp" else other
+    own = {"kp": "knapsack", "pfsp": "flowshop"}.get(other, other)
     formats = [known for known in list_formats() if known.problem != own]
     for path in sorted((PUBLIC / other).rglob("*")):
         if path.is_file():
@@ -210,7 +216,9 @@ def test_files_of_other_problems_are_not_mistaken(other: str) -> None:
                     known.read(path)
 
 
-MANGLED = st.sampled_from([KNAPSACK, REQUESTS, TABLE, PLANNED, NUMBERED, NAMED, SINGLE, ASSIGNMENT]).flatmap(
+MANGLED = st.sampled_from(
+    [KNAPSACK, REQUESTS, TABLE, PLANNED, NUMBERED, NAMED, SINGLE, ASSIGNMENT, FLOWSHOPS, DATED, PAIRED]
+).flatmap(
     lambda content: st.builds(
         lambda start, length, middle: content.encode()[:start] + middle + content.encode()[start + length :],
         st.integers(0, len(content)),
@@ -227,8 +235,8 @@ MANGLED = st.sampled_from([KNAPSACK, REQUESTS, TABLE, PLANNED, NUMBERED, NAMED, 
 @settings(max_examples=400)
 @given(
     MANGLED,
-    st.sampled_from([None, "knapsack", "mkp", "nrp", "qap"]),
-    st.sampled_from(["", "#2", "?ratio=0.5", "?weight=0.5"]),
+    st.sampled_from([None, "flowshop", "knapsack", "mkp", "nrp", "qap"]),
+    st.sampled_from(["", "#2", "?ratio=0.5", "?weight=0.5", "?objectives=tardy,makespan", "?weights=3"]),
 )
 def test_mangled_files_give_an_instance_or_an_input_error(raw: bytes, problem: str | None, suffix: str) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -245,7 +253,7 @@ def test_mangled_files_give_an_instance_or_an_input_error(raw: bytes, problem: s
     st.one_of(
         st.text(max_size=30),
         st.from_regex(
-            r"(knapsack|mkp|mmdp|nrp|qap):((uniform|opposed)-)?[0-9]{0,3}[-x]?[0-9]{0,3}@?[0-9]*\??[a-z=.0-9]*",
+            r"(flowshop|knapsack|mkp|mmdp|nrp|qap):((uniform|opposed)-|ta)?[0-9]{0,3}[-x]?[0-9]{0,3}@?[0-9]*\??[a-z=.,0-9]*",
             fullmatch=True,
         ),
     )

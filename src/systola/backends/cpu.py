@@ -11,9 +11,9 @@ import numpy as np
 from numba import prange
 
 from systola.backends.lane import edge, start_lane
-from systola.backends.session import Work, allocate, find_fault, restore, saved
+from systola.backends.session import Work, allocate, find_fault, grow, restore, saved, total_size
 from systola.encodings import Array
-from systola.engines.engine import advance, phase
+from systola.engines.engine import advance, conclude, phase
 from systola.errors import ObjectiveError
 from systola.kernel import kernel
 from systola.population import Best, Population, copy_best, elect
@@ -54,14 +54,24 @@ def _sweep(
     steps: Any,
     low: Any,
     high: Any,
-) -> None:
-    """`steps` steps from `step` on, of the lanes low <= lane < high."""
+    pending: Any,
+) -> Any:
+    """`steps` steps from `step` on, of the lanes low <= lane < high; how many were done before room was lacking.
+
+    `pending` says that of the first step all is done but its conclusion.
+    """
     for t in range(step, step + steps):
         shared = phase(engine, t)
-        for k in prange(low, high):
+        if t == 1 and low == 0 and not pending:
+            conclude(engine, space, problem, population, lanes, seed, 0)
+        end = low if pending and t == step else high
+        for k in prange(low, end):
             lane = np.int64(k)
             first, last = edge(cells, lanes, lane), edge(cells, lanes, lane + 1)
             advance(engine, space, problem, population, lanes, seed, t, shared, first, last, lane)
+        if high == lanes.step.shape[0] and not conclude(engine, space, problem, population, lanes, seed, t):
+            return t - step
+    return steps
 
 
 def _crown(problem: Any, lanes: Any, best: Any) -> None:
@@ -97,6 +107,7 @@ class CpuSession:
         self._space = work.problem.space
         self._record = work.problem.record if compiled else widen(work.problem.record)
         self._population, self._lanes, self._best = allocate(work, LANES, _CHUNK if compiled else 1)
+        self.memory = total_size(self._population, self._lanes)
         if not compiled:
             self._lanes = self._lanes._replace(decisions=self._lanes.decisions.astype(np.int64))
         self._start: Any
@@ -106,12 +117,12 @@ class CpuSession:
         if not compiled:
             self._start, self._sweep = self._blame(_start), self._blame(_sweep)
 
-    def _blame(self, call: Callable[..., None]) -> Callable[..., None]:
+    def _blame(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """Interpreted, what is raised comes from the user's code: say so, and keep where it was."""
 
-        def guarded(*args: Any) -> None:
+        def guarded(*args: Any) -> Any:
             try:
-                call(*args)
+                return call(*args)
             except Exception as error:
                 raise ObjectiveError(
                     f"{type(self._work.problem).__name__} raised {type(error).__name__}: {error}"
@@ -141,21 +152,32 @@ class CpuSession:
     def sweep(self, step: int, steps: int, low: int, high: int) -> None:
         numba.set_num_threads(self.threads)
         began = time.perf_counter()
-        self._sweep(
-            self._work.design.record,
-            self._space,
-            self._record,
-            self._population,
-            self._lanes,
-            np.uint64(self._work.seed),
-            self._work.design.cells,
-            step,
-            steps,
-            low,
-            high,
-        )
+        done, pending = 0, False
+        while True:
+            done += self._sweep(
+                self._work.design.record,
+                self._space,
+                self._record,
+                self._population,
+                self._lanes,
+                np.uint64(self._work.seed),
+                self._work.design.cells,
+                step + done,
+                steps - done,
+                low,
+                high,
+                pending,
+            )
+            if done == steps:
+                break
+            self._grow()
+            pending = True
         if self._adaptive and steps >= 8:
             self._adapt((time.perf_counter() - began) / steps)
+
+    def _grow(self) -> None:
+        self._work, self._population = grow(self._work, self._population)
+        self.memory = total_size(self._population, self._lanes)
 
     def _adapt(self, pace: float) -> None:
         """All threads or one, whichever is faster now: short steps, or a busy machine, make more threads a burden.
@@ -190,4 +212,6 @@ class CpuSession:
         return saved(self._population, self.best())
 
     def restore(self, arrays: dict[str, Array]) -> None:
+        while self._work.design.sections and len(arrays.get("population.memory", ())) > self._work.design.remembered:
+            self._grow()
         restore(arrays, self._population, self._lanes)

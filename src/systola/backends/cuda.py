@@ -12,10 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from systola.backends.kernels import KERNELS
-from systola.backends.session import Work, allocate, find_fault, restore, saved
+from systola.backends.session import Work, allocate, find_fault, grow, restore, saved, total_size
 from systola.encodings import Array
 from systola.errors import InputError, MissingExtra
-from systola.population import Best, Lanes, Population
+from systola.population import LACKING, Best, Lanes, Population
 
 BLOCK = 128
 _SCOUTS = 256
@@ -72,8 +72,9 @@ class CudaSession:
     def __init__(self, work: Work, device: Device | None = None) -> None:
         self._device: Device = device or open_device()
         self._work = work
-        self.lanes = work.design.cells
+        self.lanes = min(work.design.cells, work.design.most_lanes)
         self._host = allocate(work, self.lanes, 1)
+        self.memory = total_size(*self._host[:2])
         self._given = 0
         self._seed = np.uint64(work.seed)
         self._space = self._lift(work.problem.space)
@@ -99,7 +100,30 @@ class CudaSession:
         args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
         cells = np.int64(self._work.design.cells)
         for t in range(step, step + steps):
+            if t == 1 and low == 0:
+                self._close(0)
             self._launch("sweep", high - low, (*args, cells, np.int64(t), np.int64(low), np.int64(high)))
+            if high == self.lanes:
+                self._close(t)
+
+    def _close(self, step: int) -> None:
+        """What is done once in a step, if the engine does anything."""
+        if self._work.design.remembered == 0:
+            return
+        stride = np.int64(min(_SCOUTS, self.lanes))
+        self._launch("gather", int(stride), (self._engine, self._problem, self._lanes, stride))
+        while True:
+            args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
+            self._launch("close", 1, (*args, np.int64(step)))
+            if not self._work.design.sections or not self._device.download(self._population.memory)[LACKING]:
+                return
+            self._grow(self.population())
+
+    def _grow(self, population: Population) -> None:
+        self._work, grown = grow(self._work, population)
+        self._population = self._lift(grown)
+        self._host = (grown, *self._host[1:])
+        self.memory = total_size(*self._host[:2])
 
     def best(self) -> Best:
         scouts = min(_SCOUTS, self.lanes)
@@ -123,6 +147,8 @@ class CudaSession:
         return saved(self.population(), self.best())
 
     def restore(self, arrays: dict[str, Array]) -> None:
+        while self._work.design.sections and len(arrays.get("population.memory", ())) > self._work.design.remembered:
+            self._grow(self._host[0])
         restore(arrays, self._host[0], self._host[1])
         self._send()
 
@@ -133,6 +159,8 @@ class CudaSession:
         return {
             "start": (*args, one, one, one, one),
             "sweep": (*args, one, one, one, one),
+            "gather": (self._engine, self._problem, self._lanes, one),
+            "close": (*args, one),
             "scout": (self._problem, self._lanes, self._scouts),
             "crown": (self._problem, self._lanes, self._scouts, self._best),
         }

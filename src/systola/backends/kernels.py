@@ -9,8 +9,8 @@ import numpy as np
 
 from systola.backends.lane import edge, start_lane
 from systola.backends.threads import thread_number
-from systola.engines.engine import advance, phase
-from systola.population import comes_first, copy_best, elect
+from systola.engines.engine import advance, conclude, phase, rally
+from systola.population import LACKING, comes_first, copy_best, elect
 
 
 def start(
@@ -51,6 +51,20 @@ def sweep(
         advance(engine, space, problem, population, lanes, seed, step, shared, first, last, lane)
 
 
+def gather(engine: Any, problem: Any, lanes: Any, stride: Any) -> None:
+    """Each thread brings what its share of lanes has found to the first of them."""
+    lane = thread_number()
+    if lane < stride:
+        rally(engine, problem, lanes, lane, stride)
+
+
+def close(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> None:
+    """One thread does what is done once in a step; population.memory[LACKING] says whether there was room for it."""
+    if thread_number() == 0:
+        done = conclude(engine, space, problem, population, lanes, seed, step)
+        population.memory[LACKING] = 0 if done else 1
+
+
 def scout(problem: Any, lanes: Any, scouts: Any) -> None:
     """Each thread finds the best of its share of lanes."""
     k = thread_number()
@@ -68,4 +82,11 @@ def crown(problem: Any, lanes: Any, scouts: Any, best: Any) -> None:
         copy_best(lanes, chosen, best)
 
 
-KERNELS: dict[str, Callable[..., None]] = {"start": start, "sweep": sweep, "scout": scout, "crown": crown}
+KERNELS: dict[str, Callable[..., None]] = {
+    "start": start,
+    "sweep": sweep,
+    "gather": gather,
+    "close": close,
+    "scout": scout,
+    "crown": crown,
+}

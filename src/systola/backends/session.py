@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,6 +38,7 @@ class Session(Protocol):
     backend: str
     threads: int
     lanes: int
+    memory: int  # bytes
 
     def give(self, rows: Array) -> None:
         """Rows of storage that the first population begins with."""
@@ -63,17 +65,20 @@ class Session(Protocol):
         """The inverse of `save`."""
 
 
-def memory_of(work: Work, lanes: int) -> int:
-    """Bytes that a session allocates."""
+def memory_of(work: Work, lanes: int, chunk: int) -> int:
+    """Bytes that a session with so many lanes, which take up to `chunk` cells together, allocates."""
     marks, dtype, _ = work.problem.marks() if work.design.marked else Problem.marks(work.problem)
     space = work.problem.space
     x = work.problem.encoding.empty(space, 1)
     tally = tallies_of(work).number * np.dtype(tallies_of(work).dtype).itemsize
     row: int = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize + tally * work.design.tallied
     lane: int = 5 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * tally
-    table = work.design.table or _NO_TABLE
-    lane += table.number * np.dtype(table.dtype).itemsize + 4 * work.design.memory
-    return rows_in_memory(work.design) * row + lanes * lane + work.design.slots.nbytes
+    table = _table_of(work.design, chunk)
+    lane += table.number * np.dtype(table.dtype).itemsize + 4 * work.design.memory + 8
+    outlook = work.design.outlook or _NO_TABLE
+    shared: int = work.design.slots.nbytes + outlook.number * np.dtype(outlook.dtype).itemsize
+    shared += 8 * (work.design.remembered + work.design.near * (work.measures + 1))
+    return rows_in_memory(work.design) * row + lanes * lane + shared
 
 
 def tallies_of(work: Work) -> Tallies:
@@ -90,6 +95,12 @@ def rows_in_memory(design: Design) -> int:
     return rows + (0 if design.order == "C" else (_STAGGER - rows) % _PAGE_ROWS)
 
 
+def _table_of(design: Design, chunk: int) -> Tables:
+    """A lane's table; where neighbours come one at a time, less may be enough."""
+    table = design.table or _NO_TABLE
+    return Tables(design.single, table.dtype) if design.single and chunk == 1 else table
+
+
 def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:
     """Arrays of a session, in the host's memory; a lane takes up to `chunk` cells together."""
     problem, design = work.problem, work.design
@@ -99,8 +110,8 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
     tallies = tallies_of(work)
     rows = rows_in_memory(design)
     one = encoding.empty(space, 1)
-    table = design.table or _NO_TABLE
-    refuse_if_too_large(memory_of(work, lanes))
+    table, outlook = _table_of(design, chunk), design.outlook or _NO_TABLE
+    refuse_if_too_large(memory_of(work, lanes, chunk))
     try:
         population = Population(
             zeros((rows, *one.shape[1:]), one.dtype, design.order),
@@ -108,6 +119,10 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             zeros((rows, marks), dtype, design.order),
             zeros((rows, tallies.number if design.tallied else 0), tallies.dtype, "C"),
             design.slots.copy(),
+            np.zeros(outlook.number, outlook.dtype),
+            np.zeros(max(2, design.remembered), np.int64),
+            zeros((max(2, design.near), work.measures), work.dtype, "C"),
+            zeros((max(2, design.near),), np.int64, "C"),
         )
         workspace = Lanes(
             np.full(lanes, NEVER, np.int64),
@@ -123,11 +138,12 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             encoding.blank(space, lanes),
             np.zeros((lanes, table.number), table.dtype),
             np.zeros((lanes, max(2, design.memory)), np.int32),
+            np.full(lanes, NEVER, np.int64),
             np.zeros(lanes, np.int64),
             encoding.blank(space, lanes),
         )
     except MemoryError:
-        raise too_large(memory_of(work, lanes)) from None
+        raise too_large(memory_of(work, lanes, chunk)) from None
     best = Best(
         np.full(1, NEVER, np.int64),
         np.zeros(1, np.int64),
@@ -135,6 +151,29 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
         encoding.empty(space, 1),
     )
     return population, workspace, best
+
+
+def total_size(*records: Any) -> int:
+    """Bytes of all arrays in records."""
+    return sum(array.nbytes for record in records for array in record)
+
+
+def grow(work: Work, population: Population) -> tuple[Work, Population]:
+    """Twice the room for each section that grows; what is remembered of each row of a section grows, too."""
+    design, room = work.design, work.design.room()
+    rows, kept = 1 + 2 * room * design.sections, design.remembered - room
+    design = dataclasses.replace(design, rows=rows, remembered=design.remembered + room)
+    arrays = {}
+    for name in ("x", "scores", "marks", "tally"):
+        old = getattr(population, name)
+        new = zeros((rows_in_memory(design), *old.shape[1:]), old.dtype, design.order)
+        new[0] = old[0]
+        for section in range(design.sections):
+            new[1 + 2 * room * section :][:room] = old[1 + room * section :][:room]
+        arrays[name] = new
+    memory = np.zeros(design.remembered, np.int64)
+    memory[: kept + room] = population.memory
+    return dataclasses.replace(work, design=design), population._replace(**arrays, memory=memory)
 
 
 def saved(population: Population, best: Best) -> dict[str, Array]:

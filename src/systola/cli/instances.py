@@ -41,19 +41,27 @@ def show(specs: tuple[str, ...], problem: str | None, as_json: bool) -> None:
 @click.argument("path", metavar="FILE")
 @click.option("--problem", help="Name the problem instead of recognising it.")
 def convert(spec: str, path: str, problem: str | None) -> None:
-    """Write INSTANCE, a file or a generated one, to FILE (knapsacks as knapPI, quadratic assignments as QAPLIB)."""
-    from systola.formats import knapsack, quadratic_assignment
+    """Write INSTANCE, a file or a generated one, to FILE.
+
+    Knapsacks are written as knapPI, quadratic assignments as QAPLIB, flowshops as Taillard, or with due dates as
+    Liefooghe et al.
+    """
+    from systola.formats import flowshop, knapsack, quadratic_assignment
     from systola.formats.catalog import open_instance
-    from systola.problems import Knapsack, QuadraticAssignment
+    from systola.problems import Flowshop, Knapsack, QuadraticAssignment
 
     found = open_instance(spec, problem)
     if isinstance(found.problem, Knapsack):
         knapsack.write(found.problem, path, found.solution)
     elif isinstance(found.problem, QuadraticAssignment):
         quadratic_assignment.write(found.problem, path, found.best_known, found.solution)
+    elif isinstance(found.problem, Flowshop):
+        flowshop.write(found.problem, path)
     else:
         kind = type(found.problem).__name__
-        raise InputError(f"only knapsacks and quadratic assignments can be written so far, but {spec} is a {kind}")
+        raise InputError(
+            f"only knapsacks, quadratic assignments and flowshops can be written so far, but {spec} is a {kind}"
+        )
     click.echo(f"{path}: {found.problem.describe()}")
 
 
@@ -67,8 +75,9 @@ def generate(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([{"usage": g.usage, "source": g.source} for g in known]))
         return
+    width = max(len(generator.usage) for generator in known)
     for generator in known:
-        click.echo(f"{generator.usage:<56} {generator.source}")
+        click.echo(f"{generator.usage:<{width}}  {generator.source}")
 
 
 def _list(library: dict[str, Any]) -> None:

@@ -10,11 +10,15 @@ from typing import Any
 
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
+from systola.engines.hill import Hill
+from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
+from systola.engines.pareto import PLS
 from systola.engines.presets import memetic, pugace, recommend
 from systola.engines.random_search import RS
 from systola.engines.systolic import SGS
+from systola.engines.tabu import Tabu
 from systola.errors import InputError
 from systola.problem import Problem
 
@@ -29,6 +33,10 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ega": (EGA, {}),
     "ga": (GA, {}),
     "cellular": (Cellular, {}),
+    "hill": (Hill, {}),
+    "tabu": (Tabu, {}),
+    "ig": (IteratedGreedy, {}),
+    "pls": (PLS, {}),
     **{
         SNS(*options).name: (SNS, dict(zip(("exponential", "random", "moving"), options, strict=True)))
         for options in product((False, True), repeat=3)

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.encodings import Array, Order
-from systola.engines.engine import Design, begin_uniformly, check_number
+from systola.encodings import Array, Order, sample
+from systola.engines.engine import Design, check_number, equip
 from systola.engines.topology import SHAPES, near_square, ring, torus
 from systola.errors import InputError
 from systola.increments import Tables
@@ -29,10 +29,10 @@ from systola.operators.selection import SELECTIONS
 from systola.population import note
 from systola.problem import Problem, better
 from systola.records import record_type
-from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, STEP, below, draw
+from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
 from systola.verbs import body_of, give_body, large_verb, verb
 
-_FIELDS = ("size", "places", "crossing", "mutating", "block", "generational", "every", "length", "order")
+_FIELDS = ("size", "places", "crossing", "mutating", "block", "generational", "renewing", "every", "length", "order")
 _SIZE = 2048
 _SYNCHRONOUS, _LINE, _FIXED, _NEW, _UNIFORM = range(5)
 _UPDATES = {
@@ -96,6 +96,17 @@ def _place(population: Any, solutions: Any, lanes: Any, lane: Any, trial: Any, t
 
 
 @inlined
+def _are_twins(population: Any, one: Any, two: Any) -> Any:
+    for k in range(population.scores.shape[1]):
+        if population.scores[one, k] != population.scores[two, k]:
+            return False
+    same = True
+    for k in range(population.x.shape[1]):
+        same = same and population.x[one, k] == population.x[two, k]
+    return same
+
+
+@inlined
 def _do_cell(
     self: Any,
     space: Any,
@@ -120,7 +131,12 @@ def _do_cell(
     one = old + cell
     two = select(self, problem, scores, old, self.places[cell], (seed, SELECT, step, turn))
     child, sibling = lanes.child[lane], lanes.marked[lane]
-    if r0 < np.uint64(self.crossing):
+    # One of two twins is enough; the one that comes later begins anew.
+    renewed = self.renewing and two < one and _are_twins(population, one, two)
+    if renewed:
+        sample(space, lanes.child, lane, seed, START, step, turn)
+        copy(sibling, child)
+    elif r0 < np.uint64(self.crossing):
         recombine(self, space, x[one], x[two], child, sibling, lanes.decisions[lane], (seed, CROSS, step, together))
     else:
         copy(child, x[one])
@@ -147,13 +163,14 @@ def _do_cell(
         )
     trial = b if better(problem, lanes.trial[b], lanes.trial[a]) else a
     target = new + cell
-    if self.generational or better(problem, lanes.trial[trial], scores[one]):
+    if self.generational or renewed or better(problem, lanes.trial[trial], scores[one]):
         _place(population, lanes.marked if trial == b else lanes.child, lanes, lane, trial, target)
     elif target != one:
         _copy(population, one, target)
+    note(problem, lanes, lane, x, target, scores[target], step, cell)
     if self.every > 0 and step % self.every == 0:
         improve(self, space, problem, population, lanes, target, (seed, SEARCH, step, turn), lane)
-    note(problem, lanes, lane, x, target, scores[target], step, cell)
+        note(problem, lanes, lane, x, target, scores[target], step, cell)
 
 
 def _phase(self: Any, step: Any) -> Any:
@@ -224,6 +241,8 @@ class Cellular:
         How often they are applied to a pair of parents and to a child.
     replacement : {"generation", "better"}
         Whether the better child always takes the place of its parent, or only if it is better than it.
+    renew : bool
+        Whether an individual begins anew, from a random solution, when the mate chosen for it is no other than itself.
     update : {"synchronous", "line-sweep", "fixed-random", "new-random", "uniform-choice"}
         All at once, or one after the other in an order; the latter runs on one thread.
     block : int
@@ -247,6 +266,7 @@ class Cellular:
     mutation: str | Callable[..., Any] | None = None
     mutation_probability: float = 0.1
     replacement: Literal["generation", "better"] = "generation"
+    renew: bool = False
     update: str = "synchronous"
     block: int = 0
     local_search: str | Callable[..., Any] | None = None
@@ -274,9 +294,7 @@ class Cellular:
         record = record_type("_".join(["Cellular", *labels, label]), _FIELDS)
         for verb_name, body in bodies.items():
             give_body(verb_name, record, body)
-        give_body("begin", record, begin_uniformly)
-        give_body("phase", record, _phase)
-        give_body("advance", record, _advance)
+        equip(record, _advance, phase=_phase)
         synchronous = self.update == "synchronous"
         return Design(
             record=record(
@@ -286,6 +304,7 @@ class Cellular:
                 round(self.mutation_probability * 2**32),
                 self.block,
                 self.replacement == "generation",
+                self.renew,
                 self.every if self.local_search else 0,
                 self.length,
                 _UPDATES[self.update],

@@ -1,7 +1,7 @@
 """An engine says which solutions meet in a cell, what the cell does, and where the result goes.
 
 Host side: a frozen dataclass of parameters that a user writes. `prepare` turns it into a `Design` for one problem:
-sizes, and the record by which kernels know the engine. Kernel side: the three verbs below.
+sizes, and the record by which kernels know the engine. Kernel side: the verbs below.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from systola.errors import InputError
 from systola.increments import Tables
 from systola.problem import Problem
 from systola.rng import START
-from systola.verbs import body_of, verb
+from systola.verbs import Body, body_of, give_body, large_verb, verb
 
 
 @verb
@@ -58,11 +58,53 @@ def begin(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, se
     return body_of("begin", engine)(engine, space, problem, population, lanes, seed, row, lane)
 
 
+@large_verb
+def conclude(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+    """What is done once in a step, after all of its cells; after the start, too, as step 0.
+
+    False if the population has no room for what the step has found: it grows, and the same is asked again.
+    """
+    return body_of("conclude", engine)(engine, space, problem, population, lanes, seed, step)
+
+
+@verb
+def rally(engine: Any, problem: Any, lanes: Any, lane: Any, stride: Any) -> Any:
+    """With many lanes, before `conclude`: what it needs of lane, lane + stride, ... is brought to the first of them."""
+    return body_of("rally", engine)(engine, problem, lanes, lane, stride)
+
+
 def begin_uniformly(
     self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any
 ) -> None:
     """The body of `begin` for most engines."""
     sample(space, population.x, row, seed, START, 0, row)
+
+
+def _share_nothing(self: Any, step: Any) -> Any:
+    return 0, 0, 0
+
+
+def _conclude_nothing(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+    return True
+
+
+def _rally_nobody(self: Any, problem: Any, lanes: Any, lane: Any, stride: Any) -> None:
+    pass
+
+
+def equip(
+    record: Any,
+    advance: Body,
+    *,
+    phase: Body = _share_nothing,
+    begin: Body = begin_uniformly,
+    conclude: Body = _conclude_nothing,
+    rally: Body = _rally_nobody,
+) -> None:
+    """Give records of this type the bodies of an engine's verbs."""
+    bodies = {"advance": advance, "phase": phase, "begin": begin, "conclude": conclude, "rally": rally}
+    for name, body in bodies.items():
+        give_body(name, record, body)
 
 
 def check_number(name: str, value: Any, low: float, high: float, whole: bool = True) -> None:
@@ -109,6 +151,16 @@ class Design:
     order: Literal["C", "F"] = "C"  # memory order of the population on a CPU
     table: Tables | None = None  # of the problem, if local search uses it: one for each lane
     memory: int = 0  # how many numbers a lane's tabu list has
+    single: int = 0  # how many numbers of a table are enough where a lane has one neighbour at a time
+    outlook: Tables | None = None  # of the problem, if all cells look around one solution
+    most_lanes: int = 2**31  # on a GPU, where a lane is a thread
+    remembered: int = 0  # how many numbers the engine remembers from step to step
+    sections: int = 0  # parts that grow, of the rows after the first: all as large as each other
+    near: int = 0  # how many neighbours that were measured are kept until the step is concluded
+
+    def room(self) -> int:
+        """Rows of a section that grows."""
+        return (self.rows - 1) // self.sections
 
 
 class Engine(Protocol):

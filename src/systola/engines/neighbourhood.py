@@ -15,7 +15,7 @@ import numpy as np
 
 from systola.bits import bit, segment_mask, toggle, words_for
 from systola.encodings import Array, Bits
-from systola.engines.engine import Design, refuse_if_too_large
+from systola.engines.engine import Design, equip, refuse_if_too_large
 from systola.errors import InputError
 from systola.increments import construct, count, flip_marked, flip_run, repair, weigh
 from systola.kernel import inlined
@@ -248,11 +248,8 @@ def _advance(
         _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
 
 
-for _record in (Mesh, MendedMesh):
-    give_body("phase", _record, _phase)
-    give_body("advance", _record, _advance)
-give_body("begin", Mesh, _begin)
-give_body("begin", MendedMesh, _begin_mended)
+equip(Mesh, _advance, phase=_phase, begin=_begin)
+equip(MendedMesh, _advance, phase=_phase, begin=_begin_mended)
 give_body("scatter", Mesh, _scatter)
 give_body("scatter", MendedMesh, _scatter_undecided)
 give_body("mend", Mesh, _mend_nothing)

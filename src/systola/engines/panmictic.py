@@ -16,14 +16,13 @@ import numpy as np
 
 from systola.bits import bit, segment_mask, toggle
 from systola.encodings import Array, Bits
-from systola.engines.engine import Design, begin_uniformly, check_number
+from systola.engines.engine import Design, check_number, equip
 from systola.errors import InputError
 from systola.kernel import inlined
 from systola.operators.appraisal import appraise, choose_appraisal
 from systola.population import note
 from systola.problem import Problem, better
 from systola.rng import STEP, below, draw
-from systola.verbs import give_body
 
 _PARENTS, _POINTS, _COUNTS, _PLACES = range(4)  # what the calls of `draw` in a cell are for; places come last
 
@@ -170,9 +169,7 @@ def _advance(
         _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
 
 
-give_body("begin", Panmictic, begin_uniformly)
-give_body("phase", Panmictic, _phase)
-give_body("advance", Panmictic, _advance)
+equip(Panmictic, _advance, phase=_phase)
 
 
 def flip_thresholds(n: int, probability: float) -> Array:

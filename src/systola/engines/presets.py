@@ -39,6 +39,7 @@ def memetic(problem: Problem) -> Engine:
         mutation="shake",
         mutation_probability=1.0,
         replacement="better",
+        renew=True,
         local_search="tabu" if problem.tables() else "descent",
         every=1,
         length=max(1, n // 2),

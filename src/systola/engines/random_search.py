@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.engines.engine import Design, begin_uniformly, check_number
+from systola.engines.engine import Design, check_number, equip
 from systola.increments import construct, weigh
 from systola.kernel import inlined
 from systola.population import assess, note
@@ -35,10 +35,6 @@ def _venture_by_tally(problem: Any, space: Any, lanes: Any, lane: Any, seed: Any
 def _venture_by_evaluation(problem: Any, space: Any, lanes: Any, lane: Any, seed: Any, step: Any, cell: Any) -> None:
     construct(problem, space, lanes.child, lane, lanes.tally[lane], seed, step, cell)
     assess(space, problem, lanes.child, lane, lanes, lane, lanes.trial[lane])
-
-
-def _phase(self: Any, step: Any) -> Any:
-    return 0, 0, 0
 
 
 @inlined
@@ -75,9 +71,7 @@ def _advance(
         _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
 
 
-give_body("begin", Sampler, begin_uniformly)
-give_body("phase", Sampler, _phase)
-give_body("advance", Sampler, _advance)
+equip(Sampler, _advance)
 
 
 @dataclass(frozen=True)

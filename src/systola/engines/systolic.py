@@ -15,7 +15,7 @@ import numpy as np
 
 from systola.bits import lowest_one, segment_mask, toggle, words_for
 from systola.encodings import Array, Bits
-from systola.engines.engine import Design, begin_uniformly, check_number, refuse_if_too_large
+from systola.engines.engine import Design, check_number, equip, refuse_if_too_large
 from systola.errors import InputError
 from systola.increments import cross, flip, remark, weigh
 from systola.kernel import inlined
@@ -259,9 +259,7 @@ def _settle(
             note(problem, lanes, lane, x, parent, trial, step, 2 * cell + side)
 
 
-give_body("begin", Systolic, begin_uniformly)
-give_body("phase", Systolic, _phase)
-give_body("advance", Systolic, _advance)
+equip(Systolic, _advance, phase=_phase)
 
 
 def crossover_plan(l: int, length: int, width: int) -> tuple[Array, Array]:  # noqa: E741 (the paper's l)

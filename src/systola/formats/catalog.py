@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from systola.errors import InputError
-from systola.formats.instance import Instance
+from systola.formats.instance import Instance, UnfitOptions
 from systola.formats.known import FORMATS, GENERATORS, Format, Generator, Option, one_of
 from systola.formats.library import Library
 from systola.formats.text import read_text, shown, whole_number
@@ -182,6 +182,8 @@ def _open_file(path: Path, part: str | None, options: Mapping[str, str], problem
         keywords = _convert(known, form.options, path.name)
         try:
             fitting.append((form, form.read(path, **keywords)))
+        except UnfitOptions:
+            raise
         except InputError as error:
             failed[form.name] = error
     if len(fitting) > 1:

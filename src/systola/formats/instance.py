@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from systola.encodings import Array
+from systola.errors import InputError
 from systola.problem import Problem
+
+
+class UnfitOptions(InputError):
+    """A file has the format, but options ask for what it cannot give: no other format has to be tried."""
 
 
 @dataclass(frozen=True, eq=False)

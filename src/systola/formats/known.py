@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from systola.errors import InputError
-from systola.formats import knapsack, multi_knapsack, next_release, quadratic_assignment
+from systola.formats import flowshop, knapsack, multi_knapsack, next_release, quadratic_assignment
+from systola.formats import flowshop_generator as flowshops
 from systola.formats import quadratic_assignment_generator as assignments
 from systola.formats.instance import Instance
 from systola.formats.library import Library
-from systola.formats.text import shown
+from systola.formats.text import shown, whole_number
 from systola.problem import Problem
+from systola.problems.flowshop import split_objectives
 from systola.problems.mmdp import MMDP
 
 Option = Callable[[str, str], Any]  # the value of an option from its name and text; InputError if it is none
@@ -55,6 +57,22 @@ def _decimal(name: str, text: str) -> float:
 
 def _kind(name: str, text: str) -> str:
     return one_of(text, knapsack.KINDS, name)
+
+
+def _objectives(name: str, text: str) -> str:
+    return ",".join(split_objectives(text))
+
+
+def _weights(name: str, text: str) -> list[int]:
+    return [whole_number(word, "weight", 0) for word in text.split(",")]
+
+
+def _make_published_flowshop(number: int, **options: Any) -> tuple[Problem, None]:
+    return flowshops.taillard(number, **options), None
+
+
+def _make_flowshop(jobs: int, machines: int, seed: int, **options: Any) -> tuple[Problem, None]:
+    return flowshops.uniform(jobs, machines, seed, **options), None
 
 
 def _make_knapsack(items: int, spread: int, kind: str = "paper") -> tuple[Problem, int | None]:
@@ -145,7 +163,12 @@ class Generator:
     seeded: bool = False
 
 
+_FLOWSHOP_OPTIONS: Mapping[str, Option] = {"objectives": _objectives, "weights": _weights}
+
 FORMATS = (
+    Format("Taillard", "flowshop", flowshop.read_taillard, _FLOWSHOP_OPTIONS),
+    Format("Liefooghe", "flowshop", flowshop.read_liefooghe, _FLOWSHOP_OPTIONS, lines=True),
+    Format("Minella", "flowshop", flowshop.read_minella, _FLOWSHOP_OPTIONS),
     Format("knapPI", "knapsack", knapsack.read),
     Format("mknap1 and mknapcb", "mkp", multi_knapsack.read_numbered),
     Format("mknap2", "mkp", multi_knapsack.read_named),
@@ -157,6 +180,23 @@ FORMATS = (
 )
 
 GENERATORS = (
+    Generator(
+        "flowshop",
+        "flowshop:taNNN[?objectives=LIST&weights=LIST]",
+        r"ta(?P<number>[0-9]+)",
+        "Taillard's instances ta001 to ta120; due dates of Liefooghe et al. 2007 if the objectives need them",
+        _make_published_flowshop,
+        _FLOWSHOP_OPTIONS,
+    ),
+    Generator(
+        "flowshop",
+        "flowshop:JOBSxMACHINES[@SEED][?objectives=LIST&weights=LIST]",
+        r"(?P<jobs>[0-9]+)x(?P<machines>[0-9]+)",
+        "drawn as those of Taillard 1993 and Liefooghe et al. 2007",
+        _make_flowshop,
+        _FLOWSHOP_OPTIONS,
+        seeded=True,
+    ),
     Generator(
         "knapsack",
         "knapsack:ITEMS-SPREAD[?kind=KIND]",

@@ -152,7 +152,7 @@ def _appraise_by_evaluation(
     tally: Any,
     measures: Any,
 ) -> None:
-    assess(space, problem, children, child, lanes, lane, measures)
+    gauge(problem, space, children, child, lanes, lane, tally, measures)
 
 
 def _try_by_swap(
@@ -190,7 +190,7 @@ def _try_by_evaluation(
     for k in range(x.shape[1]):
         lanes.spare[lane, k] = x[row, k]
     lanes.spare[lane, i], lanes.spare[lane, j] = lanes.spare[lane, j], lanes.spare[lane, i]
-    assess(space, problem, lanes.spare, lane, lanes, lane, measures)
+    gauge(problem, space, lanes.spare, lane, lanes, lane, tally, measures)
 
 
 def choose_gauge(problem: Problem) -> None:

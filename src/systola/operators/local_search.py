@@ -1,4 +1,4 @@
-"""Local searches on permutations: a better solution near one of the population takes its place.
+"""Local searches on permutations: a solution near one of the population, mostly a better one, takes its place.
 
 Arguments: engine's record, space, problem, population, lanes, the solution's row, key, lane. Neighbours differ by one
 exchange. Where the problem keeps a table of all exchanges (`tabulate`), descent and tabu search work with it.
@@ -68,16 +68,22 @@ def _measure_again(space: Any, problem: Any, population: Any, lanes: Any, row: A
 def best_swap(
     engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
 ) -> None:
-    """The best exchange with one position, the same for all solutions of a step (Soca et al. 2010)."""
+    """The best exchange with one position, the same for all solutions of a step (Soca et al. 2010).
+
+    It is made even if it is no improvement: that keeps a population moving which has settled.
+    """
     number, _, _, _ = numbers(common(key), 0)
     position = below(number, space.n)
-    _copy_known(population, lanes, row, 2 * lane)
-    found = np.int64(-1)
-    for j in range(space.n):
+    found = np.int64(0) if position > 0 else np.int64(1)
+    known = population.tally[row if population.tally.shape[0] > 1 else 0]
+    best = 2 * lane
+    try_swap(
+        problem, space, population.x, row, known, position, found, lanes, lane, lanes.tally[best], lanes.trial[best]
+    )
+    for j in range(found + 1, space.n):
         if j != position and _beats(problem, space, population, lanes, row, position, j, lane):
             found = np.int64(j)
-    if found >= 0:
-        _adopt(population, lanes, row, position, found, 2 * lane)
+    _adopt(population, lanes, row, position, found, best)
 
 
 def best_swap_by_gains(
@@ -88,16 +94,13 @@ def best_swap_by_gains(
     position = below(number, space.n)
     gains = lanes.table[lane]
     swap_gains(problem, population.x, row, position, gains)
-    found = position
-    most = 0
-    for j in range(space.n):
-        if gains[j] > most and j != position:
-            most = gains[j]
+    found = np.int64(0) if position > 0 else np.int64(1)
+    for j in range(found + 1, space.n):
+        if gains[j] > gains[found] and j != position:
             found = np.int64(j)
-    if found != position:
-        x = population.x
-        x[row, position], x[row, found] = x[row, found], x[row, position]
-        _measure_again(space, problem, population, lanes, row, lane)
+    x = population.x
+    x[row, position], x[row, found] = x[row, found], x[row, position]
+    _measure_again(space, problem, population, lanes, row, lane)
 
 
 def descent(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> None:

@@ -1,0 +1,101 @@
+"""Hill climbing over whole neighbourhoods, and what follows at a top: the end, a kick, or a new start.
+
+A step makes the best move that is an improvement, or the first one. Where there is none, the walk has come to a top.
+An iterated climb goes back to the best top so far and makes a few random moves from there (Lourenço, Martin, Stützle
+2003); a climb with restarts begins anew from a random solution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from systola.encodings import sample
+from systola.engines.engine import Design, check_number, equip
+from systola.engines.walk import (
+    BEST,
+    NOW,
+    advance,
+    arrive,
+    copy_row,
+    design_walk,
+    elect_of_all,
+    keep_best_move,
+    rally_moves,
+    seat_of,
+    set_out,
+)
+from systola.errors import InputError
+from systola.operators.neighbourhoods import FIELDS, lay_out
+from systola.operators.neighbours import follow, locate, make, observe
+from systola.population import NEVER
+from systola.problem import Problem
+from systola.records import record_type
+from systola.rng import START, STEP, draw
+from systola.verbs import give_body
+
+_STAY, _KICK, _RESTART = range(3)
+_AT_TOP = {"stay": _STAY, "kick": _KICK, "restart": _RESTART}
+
+
+def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+    if step == 0:
+        set_out(self, space, problem, population, lanes)
+        return True
+    lane = elect_of_all(self, problem, lanes)
+    if lanes.move[lane] != NEVER:
+        i, j = locate(self, lanes.move[lane])
+        follow(self, space, problem, population, lanes, i, j, seat_of(lanes, lane))
+    elif self.at_top == _RESTART:
+        sample(space, population.x, NOW, seed, START, step, 0)
+        observe(self, space, problem, population, lanes)
+    elif self.at_top == _KICK:
+        copy_row(population, BEST, NOW)
+        for k in range(self.kicks):
+            r0, r1, _, _ = draw(seed, STEP, step, 0, k)
+            # Of 64 bits, as there may be more than 2^32 moves.
+            number = np.int64((r0 << np.uint64(31) | r1 >> np.uint64(1)) % np.uint64(self.size))
+            i, j = locate(self, number)
+            make(self, space, population.x, NOW, i, j)
+        observe(self, space, problem, population, lanes)
+    arrive(problem, population, lanes, step)
+    return True
+
+
+@dataclass(frozen=True)
+class Hill:
+    """Hill climbing, iterated by default.
+
+    Parameters
+    ----------
+    neighbourhood : str, optional
+        "flip" or "flip-two" for bits, "reassign" for integers, "swap", "insertion" or "reversal" for permutations;
+        by default the first of these, or "insertion" where the problem knows how to survey that.
+    move : {"best", "first"}
+        Which improvement is made: the best of all neighbours, or the first in the order of their numbers.
+    at_top : {"kick", "restart", "stay"}
+        What happens where there is no improvement.
+    kicks : int
+        How many random moves a kick has.
+    """
+
+    neighbourhood: str | None = None
+    move: Literal["best", "first"] = "best"
+    at_top: Literal["kick", "restart", "stay"] = "kick"
+    kicks: int = 4
+    name = "hill"
+
+    def prepare(self, problem: Problem) -> Design:
+        around = lay_out(self.neighbourhood, problem)
+        for name, known in (("move", ("best", "first")), ("at_top", tuple(_AT_TOP))):
+            if getattr(self, name) not in known:
+                raise InputError(f"`{name}` must be one of {', '.join(known)}, but got {getattr(self, name)!r}")
+        check_number("kicks", self.kicks, 1, 10**6)
+        record = record_type(f"Hill_{around.label}", (*FIELDS, "size", "first", "climbing", "at_top", "kicks"))
+        around.equip(record)
+        equip(record, advance, conclude=_conclude, rally=rally_moves)
+        give_body("consider", record, keep_best_move)
+        values = (around.size, self.move == "first", True, _AT_TOP[self.at_top], self.kicks)
+        return design_walk(problem, around, record(*around.values, *values), 10_000)

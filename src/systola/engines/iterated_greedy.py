@@ -1,0 +1,181 @@
+"""Iterated greedy: Ruiz, Stützle 2007, with improvement of partial solutions as Dubois-Lacoste, Pagnozzi, Stützle 2017.
+
+A round takes a few items out of an order, improves what is left, puts each item back where it is best, and improves
+the whole. A worse order is accepted now and then, the less the worse it is. Walks are independent of each other, one
+in each cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from systola.bits import lowest_one
+from systola.encodings import Order
+from systola.engines.engine import Design, check_number, equip
+from systola.errors import InputError
+from systola.increments import Tables, find_place
+from systola.kernel import called, inlined
+from systola.operators.appraisal import gauge
+from systola.population import note
+from systola.problem import Problem, fitness
+from systola.rng import SEARCH, STEP, below, draw
+
+_LN2 = 0.6931471805599453
+_PER_WALK = 8  # rows of trials that a lane has at least, on any backend: two are used
+
+
+class Greedy(NamedTuple):
+    """Record of iterated greedy."""
+
+    size: int
+    taken: int
+    rounds: int
+    warmth: float
+
+
+@inlined
+def _take(x: Any, row: Any, count: Any, place: Any) -> Any:
+    """Take out the item in this place."""
+    item = x[row, place]
+    for t in range(place, count - 1):
+        x[row, t] = x[row, t + 1]
+    return item
+
+
+@inlined
+def _put(x: Any, row: Any, count: Any, place: Any, item: Any) -> None:
+    for t in range(count, place, -1):
+        x[row, t] = x[row, t - 1]
+    x[row, place] = item
+
+
+@called
+def _improve(problem: Any, lanes: Any, lane: Any, count: Any, seed: Any, step: Any, cell: Any, turn: Any) -> None:
+    """Take out one item after the other, in random order, and put it where it is best, until none gets better."""
+    x, order, trial = lanes.child, lanes.marked, lanes.trial
+    now, new = 2 * lane, 2 * lane
+    for t in range(count):
+        r0, _, _, _ = draw(seed, SEARCH, step, cell, turn + t)
+        j = below(r0, t + 1)
+        order[lane, t] = order[lane, j]
+        order[lane, j] = x[lane, t]
+    left = count
+    t = 0
+    known = False
+    value = fitness(problem, trial[now])
+    while left > 0:
+        item = order[lane, t]
+        place = 0
+        while x[lane, place] != item:
+            place += 1
+        _take(x, lane, count, place)
+        place = find_place(problem, x, lane, count - 1, item, lanes.table[lane], trial, new)
+        _put(x, lane, count - 1, place, item)
+        gained = fitness(problem, trial[new])
+        left = count - 1 if known and gained > value else left - 1
+        known = True
+        value = gained
+        t = t + 1 if t + 1 < count else 0
+
+
+def _advance(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    first: Any,
+    last: Any,
+    lane: Any,
+) -> None:
+    n = space.n
+    x = lanes.child
+    for cell in range(first, last):
+        turn = np.int64(0)
+        for _ in range(self.rounds):
+            for k in range(n):
+                x[lane, k] = population.x[cell, k]
+            for q in range(self.taken):
+                r0, _, _, _ = draw(seed, STEP, step, cell, turn + q)
+                lanes.spare[lane, q] = _take(x, lane, n - q, below(r0, n - q))
+            turn += self.taken
+            _improve(problem, lanes, lane, n - self.taken, seed, step, cell, turn)
+            turn += n
+            for q in range(self.taken):
+                count = n - self.taken + q
+                item = lanes.spare[lane, q]
+                place = find_place(problem, x, lane, count, item, lanes.table[lane], lanes.trial, 2 * lane)
+                _put(x, lane, count, place, item)
+            _improve(problem, lanes, lane, n, seed, step, cell, turn)
+            turn += n
+            gauge(problem, space, x, lane, lanes, lane, lanes.tally[lane], lanes.trial[2 * lane])
+            note(problem, lanes, lane, x, lane, lanes.trial[2 * lane], step, cell)
+            lost = fitness(problem, population.scores[cell]) - fitness(problem, lanes.trial[2 * lane])
+            # About an exponential variable: of sums and products only, which are the same on every machine.
+            r0, r1, _, _ = draw(seed, STEP, step, cell, turn)
+            turn += 1
+            patience = self.warmth * _LN2 * (lowest_one(r0 | np.uint64(1 << 40)) + np.float64(r1) / 4294967296.0)
+            if lost <= patience:
+                for k in range(n):
+                    population.x[cell, k] = x[lane, k]
+                for k in range(population.scores.shape[1]):
+                    population.scores[cell, k] = lanes.trial[2 * lane, k]
+
+
+equip(Greedy, _advance)
+
+
+@dataclass(frozen=True)
+class IteratedGreedy:
+    """Iterated greedy for problems that know where an item of an order is put best, such as flowshops.
+
+    Parameters
+    ----------
+    size : int
+        Independent walks.
+    taken : int
+        How many items are taken out in a round.
+    rounds : int
+        Rounds in a step.
+    temperature : float
+        How much worse an accepted order may be: this times the mean loss that the problem calls warm (for a flowshop,
+        a tenth of the mean processing time), on average.
+    """
+
+    size: int = 4
+    taken: int = 2
+    rounds: int = 10
+    temperature: float = 0.7
+    name = "ig"
+
+    def prepare(self, problem: Problem) -> Design:
+        if not isinstance(problem.space, Order) or not problem.offers("find_place"):
+            raise InputError(
+                f"iterated greedy needs a problem with `find_place`, which {type(problem).__name__} has not; choose "
+                "hill or tabu"
+            )
+        n = problem.space.n
+        check_number("size", self.size, 1, 10**6)
+        check_number("taken", self.taken, 1, max(1, n - 1))
+        check_number("rounds", self.rounds, 1, 10**6)
+        check_number("temperature", self.temperature, 0, 10**9, whole=False)
+        outlooks = problem.outlooks()
+        assert outlooks is not None
+        return Design(
+            record=Greedy(self.size, self.taken, self.rounds, float(self.temperature * problem.warmth())),
+            cells=self.size,
+            rows=self.size,
+            started=self.size,
+            per_step=self.size * self.rounds,
+            slots=np.zeros(1, np.int32),
+            marked=False,
+            tallied=False,
+            steps=100,
+            table=Tables(outlooks.work, outlooks.dtype),
+        )

@@ -1,0 +1,305 @@
+"""Pareto local search: PLS-1 of Paquete, Chiarandini, Stützle 2004, as Luong, Melab, Talbi 2011 run it.
+
+A step explores the whole neighbourhood of a solution of the archive that has not been explored yet. Neighbours that no
+member dominates or equals come into the archive (all of them, or only those that dominate the explored solution), and
+members that they dominate leave it. When all have been explored, what was found is put aside, and the search begins
+anew from a random solution.
+
+The explored solution is row 0. Then follow two sections: the archive of this search, and the front of all before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from systola.encodings import Array, sample
+from systola.engines.engine import Design, check_number, equip
+from systola.engines.walk import NOW, advance, copy_row
+from systola.errors import InputError
+from systola.increments import Tables
+from systola.kernel import called, inlined
+from systola.operators.appraisal import choose_appraisal
+from systola.operators.neighbourhoods import FIELDS, lay_out
+from systola.operators.neighbours import locate, make, observe
+from systola.population import NEVER, Population, note
+from systola.problem import Problem
+from systola.records import record_type
+from systola.rng import START, STEP, below, draw
+from systola.verbs import give_body
+
+_MEMBERS, _ASIDE, _RESTARTS, _FLAGS = range(1, 5)  # in memory: counts, then for each member whether it was explored
+_FIRST_ROOM = 256
+_CHUNK = 64
+_MOST_THREADS = 1 << 16
+
+
+@inlined
+def _covers(self: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
+    """Whether scores[row] are at least as good as other[at] in every objective."""
+    sound = True
+    for k in range(self.count):
+        sound = sound and self.signs[k] * scores[row, k] >= self.signs[k] * other[at, k]
+    return sound
+
+
+@inlined
+def _equals(self: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
+    same = True
+    for k in range(self.count):
+        same = same and scores[row, k] == other[at, k]
+    return same
+
+
+@called
+def _is_covered(self: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
+    """Whether one of the rows first <= row < last is at least as good as other[at] in every objective.
+
+    Rows are taken in chunks without a branch, which compilers turn into vectors.
+    """
+    row = first
+    while row < last:
+        end = min(row + _CHUNK, last)
+        found = False
+        if self.count == 2:
+            s0, s1 = self.signs[0], self.signs[1]
+            v0, v1 = s0 * other[at, 0], s1 * other[at, 1]
+            for r in range(row, end):
+                found |= (s0 * scores[r, 0] >= v0) & (s1 * scores[r, 1] >= v1)
+        elif self.count == 3:
+            s0, s1, s2 = self.signs[0], self.signs[1], self.signs[2]
+            v0, v1, v2 = s0 * other[at, 0], s1 * other[at, 1], s2 * other[at, 2]
+            for r in range(row, end):
+                found |= (s0 * scores[r, 0] >= v0) & (s1 * scores[r, 1] >= v1) & (s2 * scores[r, 2] >= v2)
+        else:
+            for r in range(row, end):
+                found |= _covers(self, scores, r, other, at)
+        if found:
+            return True
+        row = end
+    return False
+
+
+def _keep_candidate(
+    self: Any, problem: Any, population: Any, lanes: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any, step: Any
+) -> Any:
+    """The body of `consider`: keep a neighbour that could come into the archive; see lanes.move for how many are."""
+    scores, measures = population.scores, lanes.trial
+    if _covers(self, scores, NOW, measures, trial):
+        return False
+    if self.dominating and not _covers(self, measures, trial, scores, NOW):
+        return False
+    if _is_covered(self, scores, 1, 1 + population.memory[_MEMBERS], measures, trial):
+        return False
+    count = lanes.move[lane] + 1
+    lanes.move[lane] = count
+    at = self.size * lane // lanes.step.shape[0] + count
+    population.numbers[at] = number
+    for k in range(measures.shape[1]):
+        population.near[at, k] = measures[trial, k]
+    return False
+
+
+@called
+def _leave(self: Any, population: Any, base: Any, count: Any, first: Any, flagged: Any) -> Any:
+    """Members of a section that are covered by one of those from `first` on leave; the last ones take their places.
+
+    How many are left. Those from `first` on cover themselves, but are not covered by others.
+    """
+    scores, memory = population.scores, population.memory
+    k = np.int64(0)
+    while k < first:
+        if _is_covered(self, scores, base + first, base + count, scores, base + k):
+            first -= 1
+            count -= 1
+            if k != first:
+                copy_row(population, base + first, base + k)
+                if flagged:
+                    memory[_FLAGS + k] = memory[_FLAGS + first]
+            if first != count:
+                copy_row(population, base + count, base + first)
+                if flagged:
+                    memory[_FLAGS + first] = memory[_FLAGS + count]
+        else:
+            k += 1
+    return count
+
+
+@called
+def _put_aside(self: Any, population: Any) -> None:
+    """The archive of this search joins the front of all before."""
+    memory = population.memory
+    room = population.memory.shape[0] - _FLAGS
+    base = 1 + room
+    before = memory[_ASIDE]
+    count = before
+    for k in range(memory[_MEMBERS]):
+        if not _is_covered(self, population.scores, base, base + before, population.scores, 1 + k):
+            copy_row(population, 1 + k, base + count)
+            count += 1
+    memory[_ASIDE] = _leave(self, population, base, count, before, False)
+
+
+@called
+def _admit(self: Any, space: Any, population: Any, lanes: Any) -> None:
+    """Candidates come into the archive, and members that they dominate leave it."""
+    x, scores, memory = population.x, population.scores, population.memory
+    before = memory[_MEMBERS]
+    count = before
+    for lane in range(lanes.step.shape[0]):
+        at = self.size * lane // lanes.step.shape[0]
+        for q in range(lanes.move[lane] + 1):
+            if _is_covered(self, scores, 1 + before, 1 + count, population.near, at + q):
+                continue
+            if self.cap > 0 and count >= self.cap and not _has_victim(self, scores, count, population.near, at + q):
+                continue
+            # Of those that came before it in this step, it may dominate some.
+            k = before
+            while k < count:
+                if _covers(self, population.near, at + q, scores, 1 + k):
+                    count -= 1
+                    if k != count:
+                        copy_row(population, 1 + count, 1 + k)
+                else:
+                    k += 1
+            target = 1 + count
+            for w in range(x.shape[1]):
+                x[target, w] = x[NOW, w]
+            i, j = locate(self, population.numbers[at + q])
+            make(self, space, x, target, i, j)
+            for w in range(scores.shape[1]):
+                scores[target, w] = population.near[at + q, w]
+            count += 1
+    for k in range(before, count):
+        memory[_FLAGS + k] = 0
+    memory[_MEMBERS] = _leave(self, population, 1, count, before, True)
+
+
+@inlined
+def _has_victim(self: Any, scores: Any, count: Any, near: Any, at: Any) -> Any:
+    """Whether a candidate dominates a member, so that the archive does not become larger by it."""
+    found = False
+    for k in range(count):
+        found = found or _covers(self, near, at, scores, 1 + k)
+    return found
+
+
+@called
+def _choose(self: Any, population: Any, seed: Any, step: Any) -> Any:
+    """A member that has not been explored yet, drawn at random; NEVER if there is none."""
+    memory = population.memory
+    left = np.int64(0)
+    for k in range(memory[_MEMBERS]):
+        left += 1 - memory[_FLAGS + k]
+    if left == 0:
+        return np.int64(NEVER)
+    r0, _, _, _ = draw(seed, STEP, step, 0, 0)
+    wanted = below(r0, left)
+    for k in range(memory[_MEMBERS]):
+        if memory[_FLAGS + k] == 0:
+            if wanted == 0:
+                return np.int64(k)
+            wanted -= 1
+    return np.int64(NEVER)
+
+
+@called
+def _begin_search(self: Any, space: Any, problem: Any, population: Any, lanes: Any, step: Any) -> None:
+    """The solution in row 0 is the only member, and the one to be explored."""
+    observe(self, space, problem, population, lanes)
+    note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
+    copy_row(population, NOW, 1)
+    population.memory[_MEMBERS] = 1
+    population.memory[_FLAGS] = 1
+
+
+def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+    memory = population.memory
+    if step == 0:
+        _begin_search(self, space, problem, population, lanes, step)
+        return True
+    wanted = memory[_MEMBERS] + memory[_ASIDE]
+    for lane in range(lanes.step.shape[0]):
+        wanted += lanes.move[lane] + 1
+    if wanted > memory.shape[0] - _FLAGS:
+        return False
+    _admit(self, space, population, lanes)
+    chosen = _choose(self, population, seed, step)
+    if chosen != NEVER:
+        memory[_FLAGS + chosen] = 1
+        copy_row(population, 1 + chosen, NOW)
+        observe(self, space, problem, population, lanes)
+        copy_row(population, NOW, 1 + chosen)  # with measures that are no objectives, too
+        note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
+        return True
+    _put_aside(self, population)
+    memory[_RESTARTS] += 1
+    sample(space, population.x, NOW, seed, START, step, 0)
+    _begin_search(self, space, problem, population, lanes, step)
+    return True
+
+
+@dataclass(frozen=True)
+class PLS:
+    """Pareto local search, with restarts.
+
+    Parameters
+    ----------
+    accept : {"non-dominated", "dominating"}
+        Which neighbours come into the archive: all that no member dominates, or only those that dominate the solution
+        whose neighbours they are.
+    neighbourhood : str, optional
+        "flip" or "flip-two" for bits, "reassign" for integers, "swap", "insertion" or "reversal" for permutations;
+        by default the first of these, or "insertion" where the problem knows how to survey that.
+    cap : int, optional
+        How many members an archive may have; by default as many as there are. A full archive takes only solutions that
+        dominate a member.
+    """
+
+    accept: Literal["non-dominated", "dominating"] = "non-dominated"
+    neighbourhood: str | None = None
+    cap: int | None = None
+    name = "pls"
+
+    def prepare(self, problem: Problem) -> Design:
+        around = lay_out(self.neighbourhood, problem)
+        if self.accept not in ("non-dominated", "dominating"):
+            raise InputError(f"`accept` must be non-dominated or dominating, but got {self.accept!r}")
+        if self.cap is not None:
+            check_number("cap", self.cap, 1, 2**31)
+        fields = (*FIELDS, "size", "count", "signs", "dominating", "cap")
+        record = record_type(f"Pareto_{around.label}", fields)
+        around.equip(record)
+        equip(record, advance, conclude=_conclude)
+        give_body("consider", record, _keep_candidate)
+        senses = problem.senses
+        values = (around.size, len(senses), np.array(senses, np.int64), self.accept == "dominating", self.cap or 0)
+        return Design(
+            record=record(*around.values, *values),
+            cells=around.size,
+            rows=1 + 2 * _FIRST_ROOM,
+            started=1,
+            per_step=around.size,
+            slots=np.zeros(1, np.int32),
+            marked=False,
+            tallied=choose_appraisal(problem),
+            steps=10_000,
+            order="F",  # members are compared objective by objective
+            table=around.work,
+            single=around.single,
+            outlook=around.outlook or Tables(2, np.int32),
+            most_lanes=_MOST_THREADS,
+            remembered=_FLAGS + _FIRST_ROOM,
+            sections=2,
+            near=around.size,
+        )
+
+    @staticmethod
+    def members(population: Population) -> tuple[Array, Array]:
+        """Measures and solutions, as they are stored, of the archive and of the front that was put aside."""
+        memory = population.memory
+        room = len(memory) - _FLAGS
+        rows = np.r_[1 : 1 + memory[_MEMBERS], 1 + room : 1 + room + memory[_ASIDE]]
+        return population.scores[rows], population.x[rows]

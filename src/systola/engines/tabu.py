@@ -1,0 +1,83 @@
+"""Tabu search over whole neighbourhoods: Glover 1989; over an aggregation of objectives as in Luong, Melab, Talbi 2011.
+
+Each step makes the best move that is allowed, be it for the worse. What it changed may not come back for a while,
+unless that gives the best solution so far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from systola.engines.engine import Design, check_number, equip
+from systola.engines.walk import (
+    LISTED,
+    NOW,
+    advance,
+    arrive,
+    design_walk,
+    elect_of_all,
+    keep_best_move,
+    rally_moves,
+    seat_of,
+    set_out,
+)
+from systola.operators.neighbourhoods import FIELDS, lay_out
+from systola.operators.neighbours import ban, follow, locate
+from systola.population import NEVER
+from systola.problem import Problem
+from systola.records import record_type
+from systola.rng import STEP, below, draw
+from systola.verbs import give_body
+
+
+def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+    if step == 0:
+        set_out(self, space, problem, population, lanes)
+        return True
+    lane = elect_of_all(self, problem, lanes)
+    if lanes.move[lane] != NEVER:  # else all is forbidden; some will not be for long
+        i, j = locate(self, lanes.move[lane])
+        r0, r1, _, _ = draw(seed, STEP, step, 0, 0)
+        one = step + self.shortest + below(r0, self.choices)
+        two = step + self.shortest + below(r1, self.choices)
+        ban(self, population.x, NOW, i, j, population.memory, LISTED, one, two)
+        follow(self, space, problem, population, lanes, i, j, seat_of(lanes, lane))
+    arrive(problem, population, lanes, step)
+    return True
+
+
+@dataclass(frozen=True)
+class Tabu:
+    """Tabu search: the best neighbour that is allowed, step by step.
+
+    Parameters
+    ----------
+    neighbourhood : str, optional
+        "flip" or "flip-two" for bits, "reassign" for integers, "swap", "insertion" or "reversal" for permutations;
+        by default the first of these, or "insertion" where the problem knows how to survey that.
+    tenure : int, optional
+        For how many steps at least what was changed must not come back; by default 0.9 times the number of decisions
+        for a permutation, as Taillard 1991, and a tenth of it, at least 4, for others.
+    spread : int, optional
+        Up to how many steps more, drawn at random; by default 0.2 times the number of decisions, or 4.
+    """
+
+    neighbourhood: str | None = None
+    tenure: int | None = None
+    spread: int | None = None
+    name = "tabu"
+
+    def prepare(self, problem: Problem) -> Design:
+        around = lay_out(self.neighbourhood, problem)
+        n = problem.space.n
+        ordered = around.bans == n * n
+        tenure = self.tenure if self.tenure is not None else max(1, 9 * n // 10) if ordered else max(4, n // 10)
+        spread = self.spread if self.spread is not None else n // 5 if ordered else 4
+        check_number("tenure", tenure, 0, 10**9)
+        check_number("spread", spread, 0, 10**9)
+        record = record_type(f"Tabu_{around.label}", (*FIELDS, "first", "climbing", "shortest", "choices"))
+        around.equip(record)
+        equip(record, advance, conclude=_conclude, rally=rally_moves)
+        give_body("consider", record, keep_best_move)
+        return design_walk(problem, around, record(*around.values, False, False, tenure, spread + 1), 10_000)

@@ -1,0 +1,214 @@
+"""Walks from neighbour to neighbour: what hill climbing and tabu search have in common.
+
+All neighbours of the present solution are measured in a step, cut into runs of moves; each lane brings its best
+allowed move, and the best of these is made. The present solution is row 0, the best one so far row 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from systola.engines.engine import Design
+from systola.increments import Tables
+from systola.kernel import called, inlined
+from systola.lines import VECTOR
+from systola.operators.appraisal import choose_appraisal
+from systola.operators.neighbourhoods import Neighbourhood
+from systola.operators.neighbours import (
+    is_banned,
+    is_move,
+    locate,
+    observe,
+    row_begin,
+    row_end,
+    survey,
+)
+from systola.population import NEVER, note, ranks_above
+from systola.problem import Problem, better
+from systola.verbs import body_of, verb
+
+NOW, BEST = 0, 1  # rows of the population
+STALLED, LISTED = 1, 2  # in memory: steps without a new best solution; where the list of bans begins
+_RALLIED = 256  # lanes that `conclude` looks at
+_MOST_THREADS = 1 << 16
+
+
+@inlined
+def _seat(lanes: Any, lane: Any) -> Any:
+    """Where a lane keeps the measures of its best move: the last of its rows of trials."""
+    share = lanes.trial.shape[0] // lanes.step.shape[0]
+    return (lane + 1) * share - 1
+
+
+@inlined
+def _goes_before(problem: Any, lanes: Any, one: Any, other: Any, by_number: Any) -> Any:
+    """Whether the move of lane `one` is to be made rather than that of the other: better, or as good and earlier."""
+    if lanes.move[one] == NEVER or lanes.move[other] == NEVER:
+        return lanes.move[one] != NEVER
+    if by_number:
+        return lanes.move[one] < lanes.move[other]
+    mine, theirs = lanes.trial[_seat(lanes, one)], lanes.trial[_seat(lanes, other)]
+    if better(problem, mine, theirs):
+        return True
+    return lanes.move[one] < lanes.move[other] and not better(problem, theirs, mine)
+
+
+@called
+def elect_move(problem: Any, lanes: Any, first: Any, stride: Any, last: Any, by_number: Any) -> Any:
+    """The lane with the best move of first, first + stride, ... below `last`."""
+    chosen = np.int64(first)
+    for lane in range(first + stride, last, stride):
+        if _goes_before(problem, lanes, np.int64(lane), chosen, by_number):
+            chosen = np.int64(lane)
+    return chosen
+
+
+@inlined
+def elect_of_all(self: Any, problem: Any, lanes: Any) -> Any:
+    """The lane with the best move, after `rally`."""
+    return elect_move(problem, lanes, 0, 1, min(_RALLIED, lanes.step.shape[0]), self.first)
+
+
+def rally_moves(self: Any, problem: Any, lanes: Any, lane: Any, stride: Any) -> None:
+    """The body of `rally`."""
+    chosen = elect_move(problem, lanes, lane, stride, lanes.step.shape[0], self.first)
+    if chosen != lane:
+        lanes.move[lane] = lanes.move[chosen]
+        for k in range(lanes.trial.shape[1]):
+            lanes.trial[_seat(lanes, lane), k] = lanes.trial[_seat(lanes, chosen), k]
+
+
+@inlined
+def seat_of(lanes: Any, lane: Any) -> Any:
+    """Where the measures of a lane's best move are."""
+    return _seat(lanes, lane)
+
+
+@verb
+def consider(
+    engine: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    lane: Any,
+    trial: Any,
+    number: Any,
+    i: Any,
+    j: Any,
+    step: Any,
+) -> Any:
+    """What becomes of a neighbour that has been measured, in lanes.trial[trial]; whether the lane has seen enough."""
+    return body_of("consider", engine)(engine, problem, population, lanes, lane, trial, number, i, j, step)
+
+
+def keep_best_move(
+    self: Any, problem: Any, population: Any, lanes: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any, step: Any
+) -> Any:
+    """The body of `consider` where one move is made: keep it if it is the best one that is allowed."""
+    seat = _seat(lanes, lane)
+    measures = lanes.trial[trial]
+    if lanes.move[lane] != NEVER and not better(problem, measures, lanes.trial[seat]):
+        return False
+    if self.climbing:
+        if not better(problem, measures, population.scores[NOW]):
+            return False
+    elif is_banned(self, population.x, NOW, i, j, population.memory, LISTED, step) and not ranks_above(
+        problem, measures, population.scores[BEST]
+    ):
+        return False
+    lanes.move[lane] = number
+    for k in range(lanes.trial.shape[1]):
+        lanes.trial[seat, k] = lanes.trial[trial, k]
+    return self.first
+
+
+def advance(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    first: Any,
+    last: Any,
+    lane: Any,
+) -> None:
+    """Measure the neighbours with these numbers and find the best move among them."""
+    lanes.move[lane] = NEVER
+    if first >= last:
+        return
+    share = lanes.trial.shape[0] // lanes.step.shape[0]
+    width = min(VECTOR, share - 1)
+    at = lane * share
+    number = np.int64(first)
+    i, j = locate(self, number)
+    fresh = True
+    while number < last:
+        end = min(j + width, row_end(self, i))
+        survey(self, space, problem, population, lanes, lane, i, j, end, fresh, at)
+        fresh = False
+        for place in range(j, end):
+            if number < last and is_move(self, i, place):
+                enough = consider(self, problem, population, lanes, lane, at + place - j, number, i, place, step)
+                number += 1
+                if enough:
+                    return
+        j = end
+        while number < last and j == row_end(self, i):
+            i += 1
+            j = row_begin(self, i)
+            fresh = True
+
+
+@inlined
+def copy_row(population: Any, source: Any, target: Any) -> None:
+    """A solution and its measures take another row."""
+    for k in range(population.x.shape[1]):
+        population.x[target, k] = population.x[source, k]
+    for k in range(population.scores.shape[1]):
+        population.scores[target, k] = population.scores[source, k]
+
+
+@called
+def set_out(self: Any, space: Any, problem: Any, population: Any, lanes: Any) -> None:
+    """Before the first step: look around, and nothing is banned."""
+    observe(self, space, problem, population, lanes)
+    copy_row(population, NOW, BEST)
+    for k in range(population.memory.shape[0]):
+        population.memory[k] = 0
+
+
+@called
+def arrive(problem: Any, population: Any, lanes: Any, step: Any) -> None:
+    """After a move: remember the solution if it is the best so far, or how long there has been none."""
+    note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
+    if ranks_above(problem, population.scores[NOW], population.scores[BEST]):
+        copy_row(population, NOW, BEST)
+        population.memory[STALLED] = 0
+    else:
+        population.memory[STALLED] += 1
+
+
+def design_walk(problem: Problem, neighbourhood: Neighbourhood, record: Any, steps: int) -> Design:
+    """The design of an engine that walks."""
+    work = neighbourhood.work
+    return Design(
+        record=record,
+        cells=neighbourhood.size,
+        rows=2,
+        started=1,
+        per_step=neighbourhood.size,
+        slots=np.zeros(1, np.int32),
+        marked=False,
+        tallied=choose_appraisal(problem),
+        steps=steps,
+        table=work,
+        single=neighbourhood.single,
+        outlook=neighbourhood.outlook or Tables(2, np.int32),
+        most_lanes=_MOST_THREADS,
+        remembered=LISTED + neighbourhood.bans,
+    )

@@ -1,0 +1,377 @@
+"""Neighbourhoods: what can be done to a solution in one move, what that makes of it, and what then is banned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from systola.bits import toggle
+from systola.encodings import Bits, Digits, Order
+from systola.errors import InputError
+from systola.increments import Tables, exchange, look, survey_insertions, tabulate
+from systola.kernel import called, inlined
+from systola.lines import padded
+from systola.moves import (
+    Flips,
+    Insertions,
+    Reassignments,
+    Reversals,
+    Swaps,
+    insert_in,
+    insertion_of,
+    pair_of,
+    reassignment_of,
+    reverse_in,
+    value_of_rank,
+)
+from systola.operators.appraisal import appraise, gauge, try_swap
+from systola.operators.neighbours import make, observe
+from systola.problem import Problem
+from systola.verbs import Body, give_body
+
+FIELDS = ("n", "starts", "others", "low", "sense")  # of an engine's record, for its neighbourhood
+
+
+# What is banned: a value in a place.
+
+
+def _ban_places(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+    until[at + np.int64(x[row, i]) * self.n + i] = one
+    until[at + np.int64(x[row, j]) * self.n + j] = two
+
+
+def _are_banned_places(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+    one = until[at + np.int64(x[row, i]) * self.n + j] >= now
+    return one and until[at + np.int64(x[row, j]) * self.n + i] >= now
+
+
+def _ban_place(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+    until[at + np.int64(x[row, i]) * self.n + i] = one
+
+
+def _is_banned_place(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+    return until[at + np.int64(x[row, i]) * self.n + j] >= now
+
+
+def _ban_decision(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+    until[at + j] = one
+
+
+def _is_banned_decision(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+    return until[at + j] >= now
+
+
+@inlined
+def _value_at(self: Any, i: Any, value: Any) -> Any:
+    """Where a list of bans has this value of decision i."""
+    return self.starts[i] + i + value - self.low[i]
+
+
+def _ban_value(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+    until[at + _value_at(self, i, x[row, i])] = one
+
+
+def _is_banned_value(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+    return until[at + _value_at(self, i, value_of_rank(j, self.low[i], x[row, i]))] >= now
+
+
+def _ban_decisions(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+    until[at + i] = one
+    until[at + j] = two
+
+
+def _are_banned_decisions(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+    return until[at + i] >= now or until[at + j] >= now
+
+
+# Rows and places.
+
+
+def _locate_pair(self: Any, number: Any) -> Any:
+    return pair_of(number, self.n)
+
+
+def _locate_insertion(self: Any, number: Any) -> Any:
+    return insertion_of(number, self.n)
+
+
+def _locate_value(self: Any, number: Any) -> Any:
+    return reassignment_of(number, self.starts, self.others)
+
+
+def _end_of_values(self: Any, i: Any) -> Any:
+    return np.int64(self.starts[i + 1] - self.starts[i])
+
+
+def _locate_decision(self: Any, number: Any) -> Any:
+    return np.int64(0), np.int64(number)
+
+
+def _end_of_all(self: Any, i: Any) -> Any:
+    return np.int64(self.n)
+
+
+def _begin_after(self: Any, i: Any) -> Any:
+    return i + 1
+
+
+def _begin_at_zero(self: Any, i: Any) -> Any:
+    return np.int64(0)
+
+
+def _is_always(self: Any, i: Any, j: Any) -> Any:
+    return True
+
+
+def _is_insertion(self: Any, i: Any, j: Any) -> Any:
+    return j != i and j != i - 1
+
+
+# What a move does.
+
+
+def _swap(self: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> None:
+    x[row, i], x[row, j] = x[row, j], x[row, i]
+
+
+def _insert(self: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> None:
+    insert_in(x[row], i, j)
+
+
+def _reverse(self: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> None:
+    reverse_in(x[row], i, j)
+
+
+def _flip(self: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> None:
+    toggle(x, row, j)
+
+
+def _flip_both(self: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> None:
+    toggle(x, row, i)
+    toggle(x, row, j)
+
+
+def _reassign(self: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> None:
+    x[row, i] = value_of_rank(j, self.low[i], x[row, i])
+
+
+# How neighbours are measured.
+
+
+def _survey_children(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    lane: Any,
+    i: Any,
+    first: Any,
+    last: Any,
+    fresh: Any,
+    at: Any,
+) -> None:
+    x = population.x
+    for j in range(first, last):
+        for k in range(x.shape[1]):
+            lanes.child[lane, k] = x[0, k]
+        make(self, space, lanes.child, lane, i, j)
+        new = at + j - first
+        tally = population.tally[0]
+        appraise(problem, space, x, 0, tally, lanes.child, lane, lanes, lane, lanes.tally[new], lanes.trial[new])
+
+
+def _survey_swaps(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    lane: Any,
+    i: Any,
+    first: Any,
+    last: Any,
+    fresh: Any,
+    at: Any,
+) -> None:
+    for j in range(first, last):
+        new = at + j - first
+        tally = population.tally[0]
+        try_swap(problem, space, population.x, 0, tally, i, j, lanes, lane, lanes.tally[new], lanes.trial[new])
+
+
+def _survey_table(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    lane: Any,
+    i: Any,
+    first: Any,
+    last: Any,
+    fresh: Any,
+    at: Any,
+) -> None:
+    for j in range(first, last):
+        gain = population.outlook[i * padded(self.n) + j]
+        lanes.trial[at + j - first, 0] = population.scores[0, 0] + self.sense * gain
+
+
+def _survey_insertions(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    lane: Any,
+    i: Any,
+    first: Any,
+    last: Any,
+    fresh: Any,
+    at: Any,
+) -> None:
+    outlook, work = population.outlook, lanes.table[lane]
+    survey_insertions(problem, population.x, 0, i, first, last, fresh, outlook, work, lanes.trial, at)
+
+
+# What is known of the present solution.
+
+
+@called
+def _observe_nothing(self: Any, space: Any, problem: Any, population: Any, lanes: Any) -> None:
+    gauge(problem, space, population.x, 0, lanes, 0, lanes.tally[0], population.scores[0])
+    for k in range(population.tally.shape[1]):
+        population.tally[0, k] = lanes.tally[0, k]
+
+
+def _observe_table(self: Any, space: Any, problem: Any, population: Any, lanes: Any) -> None:
+    _observe_nothing(self, space, problem, population, lanes)
+    tabulate(problem, population.x, 0, population.outlook)
+
+
+def _observe_outlook(self: Any, space: Any, problem: Any, population: Any, lanes: Any) -> None:
+    _observe_nothing(self, space, problem, population, lanes)
+    look(problem, population.x, 0, population.outlook)
+
+
+def _follow_anew(self: Any, space: Any, problem: Any, population: Any, lanes: Any, i: Any, j: Any, seat: Any) -> None:
+    make(self, space, population.x, 0, i, j)
+    observe(self, space, problem, population, lanes)
+
+
+def _follow_by_table(
+    self: Any, space: Any, problem: Any, population: Any, lanes: Any, i: Any, j: Any, seat: Any
+) -> None:
+    exchange(problem, population.x, 0, i, j, population.outlook)
+    if population.scores.shape[1] == 1:
+        population.scores[0, 0] = lanes.trial[seat, 0]
+    else:
+        _observe_nothing(self, space, problem, population, lanes)
+
+
+_PAIRS: dict[str, Body] = {"locate": _locate_pair, "row_begin": _begin_after, "row_end": _end_of_all}
+_PLAIN: dict[str, Body] = {
+    "row_begin": _begin_at_zero,
+    "row_end": _end_of_all,
+    "is_move": _is_always,
+    "survey": _survey_children,
+    "observe": _observe_nothing,
+    "follow": _follow_anew,
+}
+_PLACES: dict[str, Body] = {"ban": _ban_places, "is_banned": _are_banned_places}
+_KNOWN: dict[str, tuple[Any, dict[str, Body]]] = {
+    "flip": (
+        Bits,
+        {"locate": _locate_decision, "make": _flip, "ban": _ban_decision, "is_banned": _is_banned_decision},
+    ),
+    "flip-two": (Bits, {**_PAIRS, "make": _flip_both, "ban": _ban_decisions, "is_banned": _are_banned_decisions}),
+    "reassign": (
+        Digits,
+        {
+            "locate": _locate_value,
+            "row_end": _end_of_values,
+            "make": _reassign,
+            "ban": _ban_value,
+            "is_banned": _is_banned_value,
+        },
+    ),
+    "swap": (Order, {**_PAIRS, **_PLACES, "make": _swap, "survey": _survey_swaps}),
+    "insertion": (
+        Order,
+        {
+            "locate": _locate_insertion,
+            "is_move": _is_insertion,
+            "make": _insert,
+            "ban": _ban_place,
+            "is_banned": _is_banned_place,
+        },
+    ),
+    "reversal": (Order, {**_PAIRS, **_PLACES, "make": _reverse}),
+}
+_SIZES = {
+    "flip": lambda n: Flips(n).size,
+    "flip-two": lambda n: Flips(n, 2).size,
+    "swap": lambda n: Swaps(n).size,
+    "insertion": lambda n: Insertions(n).size,
+    "reversal": lambda n: Reversals(n).size,
+}
+_FIRST = {Bits: "flip", Digits: "reassign", Order: "swap"}
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The moves of a problem's solutions, laid out for an engine."""
+
+    label: str
+    size: int  # how many moves there are
+    bans: int  # how many numbers a list of what is banned has
+    values: tuple[Any, ...]  # of FIELDS
+    bodies: dict[str, Body]
+    outlook: Tables | None
+    work: Tables | None
+    single: int
+
+    def equip(self, record: Any) -> None:
+        """Give an engine's record what the verbs do in this neighbourhood."""
+        for name, body in self.bodies.items():
+            give_body(name, record, body)
+
+
+def lay_out(name: str | None, problem: Problem) -> Neighbourhood:
+    """The neighbourhood called so, by default the most usual one of the problem's encoding."""
+    space = problem.space
+    kind = type(space)
+    if name is None:
+        name = "insertion" if problem.offers("survey_insertions") else _FIRST[kind]
+    fitting = [n for n, (encoding, _) in _KNOWN.items() if encoding is kind]
+    if name not in fitting:
+        raise InputError(
+            f"the neighbourhood of {type(problem).__name__} must be one of {', '.join(fitting)}, but got {name!r}"
+        )
+    n = space.n
+    if n < 2:
+        raise InputError("a neighbourhood needs solutions of at least two decisions, but got one")
+    bodies = {**_PLAIN, **_KNOWN[name][1]}
+    starts, others, low, bans = np.zeros(2, np.int64), 0, np.zeros(2, np.int32), n if kind is Bits else n * n
+    if kind is Digits:
+        moves = Reassignments(space.low, space.high)
+        starts, others, low, bans = moves.starts, moves.others, moves.low, moves.size + n
+        size = moves.size
+        if size == 0:
+            raise InputError("a neighbourhood needs a decision with two values or more, but there is none")
+    else:
+        size = _SIZES[name](n)
+    outlook, work, single = None, None, 0
+    outlooks, table = problem.outlooks(), problem.tables()
+    if name == "insertion" and outlooks:
+        bodies |= {"survey": _survey_insertions, "observe": _observe_outlook}
+        outlook, work = Tables(outlooks.number, outlooks.dtype), Tables(outlooks.work, outlooks.dtype)
+        name, single = "insertion_outlook", outlooks.single
+    elif name == "swap" and table and len(problem.senses) == 1:
+        bodies |= {"survey": _survey_table, "observe": _observe_table, "follow": _follow_by_table}
+        name, outlook = "swap_table", table
+    values = (n, starts, others, low, problem.senses[0])
+    return Neighbourhood(name.replace("-", "_"), size, bans, values, bodies, outlook, work, single)

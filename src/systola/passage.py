@@ -1,0 +1,220 @@
+"""Jobs that pass machines one after the other, sixteen schedules side by side.
+
+A *front* is when each machine gets free: of machine k in schedule l it is front[at + VECTOR * k + l]. Three more rows
+hold what has been counted of the jobs so far: tardiness, tardy jobs, flow time. Compiled for a CPU a row is a vector;
+anywhere else these are the plain loops below, over as many schedules as there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+from systola.lines import VECTOR, narrow
+
+COUNTS = 3  # rows of a front beside those of machines
+_TOGETHER = 4  # jobs that pass a machine before its row is stored again
+
+
+def pass_job(
+    front: Any, at: Any, low: Any, high: Any, times: Any, of: Any, machines: Any, due: Any, ready: Any
+) -> None:
+    """A job passes all machines in the schedules low <= l < high; it is due at `due` and there from `ready` on.
+
+    times[of + k] is how long machine k takes.
+    """
+    for lane in range(low, high):
+        now = ready
+        for k in range(machines):
+            place = at + VECTOR * k + lane
+            now = max(now, front[place]) + times[of + k]
+            front[place] = narrow(now, front)
+        place = at + VECTOR * machines + lane
+        front[place] = narrow(front[place] + max(0, now - due), front)
+        front[place + VECTOR] = narrow(front[place + VECTOR] + (1 if now > due else 0), front)
+        front[place + 2 * VECTOR] = narrow(front[place + 2 * VECTOR] + now - ready, front)
+
+
+def pass_run(
+    front: Any, at: Any, high: Any, times: Any, machines: Any, jobs: Any, first: Any, last: Any, due: Any, ready: Any
+) -> None:
+    """The jobs jobs[first], ..., jobs[last - 1] pass all machines, one after the other, in the schedules l < high.
+
+    times[job * machines + k] is how long machine k takes for a job, due[job] and ready[job] when it is due and there.
+    """
+    for t in range(first, last):
+        job = jobs[t]
+        pass_job(front, at, 0, high, times, job * machines, machines, due[job], ready[job])
+
+
+def _is_line(array: Any) -> bool:
+    return isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
+
+
+class _Rows:
+    """The rows of a front, for building code: loaded, stored, computed with."""
+
+    def __init__(self, context: Any, builder: Any, kind: Any, front: Any, at: Any) -> None:
+        self.builder = builder
+        self.kind = kind
+        self.number = ir.IntType(kind.dtype.bitwidth)
+        self.line = ir.VectorType(self.number, VECTOR)
+        self._size = kind.dtype.bitwidth // 8
+        self._data = builder.gep(context.make_array(kind)(context, builder, front).data, [at])
+
+    def _place(self, k: Any) -> Any:
+        place = self.builder.mul(k, ir.Constant(k.type, VECTOR))
+        return self.builder.bitcast(self.builder.gep(self._data, [place]), self.line.as_pointer())
+
+    def load(self, k: Any) -> Any:
+        return self.builder.load(self._place(k), align=self._size)
+
+    def store(self, k: Any, line: Any) -> None:
+        self.builder.store(line, self._place(k), align=self._size)
+
+    def spread(self, number: Any) -> Any:
+        one = self.builder.insert_element(ir.Constant(self.line, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
+        places = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR), [0] * VECTOR)
+        return self.builder.shuffle_vector(one, one, places)
+
+    def later(self, one: Any, two: Any) -> Any:
+        return self.builder.select(self.builder.icmp_signed(">", one, two), one, two)
+
+    def count(self, k: Any, now: Any, due: Any, ready: Any, chosen: Any = None) -> None:
+        """Add a job that is finished `now` to the rows k, k + 1 and k + 2 of the schedules chosen."""
+        builder = self.builder
+        zero = ir.Constant(self.line, [0] * VECTOR)
+        one = ir.Constant(self.line, [1] * VECTOR)
+        tardy = builder.icmp_signed(">", now, due)
+        added = [builder.select(tardy, builder.sub(now, due), zero), builder.select(tardy, one, zero)]
+        added.append(builder.sub(now, ready))
+        for step, value in enumerate(added):
+            if chosen is not None:
+                value = builder.select(chosen, value, zero)
+            place = builder.add(k, ir.Constant(k.type, step))
+            self.store(place, builder.add(self.load(place), value))
+
+
+def _element(context: Any, builder: Any, kind: Any, array: Any, place: Any, number: Any) -> Any:
+    """The number in a place of an array, as wide as asked for."""
+    data = context.make_array(kind)(context, builder, array).data
+    value = builder.load(builder.gep(data, [place]))
+    if value.type.width == number.width:
+        return value
+    return builder.sext(value, number) if value.type.width < number.width else builder.trunc(value, number)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _pass_vector(
+    typing: Any, front: Any, at: Any, low: Any, high: Any, times: Any, of: Any, machines: Any, due: Any, ready: Any
+) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        front, at, low, high, times, of, machines, due, ready = args
+        rows = _Rows(context, builder, signature.args[0], front, at)
+        lanes = ir.Constant(rows.line, list(range(VECTOR)))
+        bounds = [rows.spread(_fit(builder, v, rows.number)) for v in (low, high)]
+        chosen = builder.and_(builder.icmp_signed(">=", lanes, bounds[0]), builder.icmp_signed("<", lanes, bounds[1]))
+        start = rows.spread(ready)
+        now = cgutils.alloca_once_value(builder, start)
+        with cgutils.for_range(builder, machines) as loop:
+            time = _element(context, builder, signature.args[4], times, builder.add(of, loop.index), rows.number)
+            before = rows.load(loop.index)
+            after = builder.add(rows.later(builder.load(now), before), rows.spread(time))
+            builder.store(after, now)
+            rows.store(loop.index, builder.select(chosen, after, before))
+        rows.count(machines, builder.load(now), rows.spread(due), start, chosen)
+        return context.get_dummy_value()
+
+    place = types.int64
+    return types.void(front, place, place, place, times, place, place, front.dtype, front.dtype), generate
+
+
+def _fit(builder: Any, value: Any, number: Any) -> Any:
+    return builder.trunc(value, number) if number.width < value.type.width else value
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _pass_vectors(
+    typing: Any, front: Any, at: Any, times: Any, machines: Any, jobs: Any, first: Any, last: Any, due: Any, ready: Any
+) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        front, at, times, machines, jobs, first, last, due, ready = args
+        rows = _Rows(context, builder, signature.args[0], front, at)
+        place = ir.IntType(64)
+
+        def pass_some(t: Any, number: int) -> None:
+            """So many jobs from t on: a row is loaded, all of them pass its machine, it is stored."""
+            wanted = [
+                _element(context, builder, signature.args[4], jobs, builder.add(t, ir.Constant(place, q)), place)
+                for q in range(number)
+            ]
+            begins = [builder.mul(job, machines) for job in wanted]
+            starts, dues = (
+                [
+                    rows.spread(_element(context, builder, signature.args[which], array, job, rows.number))
+                    for job in wanted
+                ]
+                for which, array in ((8, ready), (7, due))
+            )
+            now = [cgutils.alloca_once_value(builder, start) for start in starts]
+            with cgutils.for_range(builder, machines) as loop:
+                line = rows.load(loop.index)
+                for q in range(number):
+                    at_time = builder.add(begins[q], loop.index)
+                    time = _element(context, builder, signature.args[2], times, at_time, rows.number)
+                    line = builder.add(rows.later(builder.load(now[q]), line), rows.spread(time))
+                    builder.store(line, now[q])
+                rows.store(loop.index, line)
+            for q in range(number):
+                rows.count(machines, builder.load(now[q]), dues[q], starts[q])
+
+        together = ir.Constant(place, _TOGETHER)
+        whole = builder.sdiv(builder.sub(last, first), together)
+        middle = builder.add(first, builder.mul(whole, together))
+        with cgutils.for_range_slice(builder, first, middle, together) as (t, _):
+            pass_some(t, _TOGETHER)
+        with cgutils.for_range_slice(builder, middle, last, ir.Constant(place, 1)) as (t, _):
+            pass_some(t, 1)
+        return context.get_dummy_value()
+
+    place = types.int64
+    return types.void(front, place, times, place, jobs, place, place, due, ready), generate
+
+
+@overload(pass_job, strict=False, jit_options={"_nrt": False})  # type: ignore[untyped-decorator]
+def _compile_pass_job(
+    front: Any, at: Any, low: Any, high: Any, times: Any, of: Any, machines: Any, due: Any, ready: Any
+) -> Any:
+    if _is_line(front) and _is_line(times):
+        return lambda front, at, low, high, times, of, machines, due, ready: _pass_vector(
+            front, at, low, high, times, of, machines, narrow(due, front), narrow(ready, front)
+        )
+    return pass_job
+
+
+@overload(pass_run, strict=False, jit_options={"_nrt": False})  # type: ignore[untyped-decorator]
+def _compile_pass_run(
+    front: Any, at: Any, high: Any, times: Any, machines: Any, jobs: Any, first: Any, last: Any, due: Any, ready: Any
+) -> Any:
+    if all(_is_line(a) for a in (front, times, jobs, due, ready)):
+
+        def vectors(
+            front: Any,
+            at: Any,
+            high: Any,
+            times: Any,
+            machines: Any,
+            jobs: Any,
+            first: Any,
+            last: Any,
+            due: Any,
+            ready: Any,
+        ) -> None:
+            _pass_vectors(front, at, times, machines, jobs, first, last, due, ready)
+
+        return vectors
+    return pass_run

@@ -1,0 +1,215 @@
+"""Neighbours of a schedule and the best place of a job, measured side by side: against one full schedule each."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+import systola as sy
+from problems.naive_flowshop import best_place, fitness_of, measures_of, moved
+from systola import increments
+from systola.lines import VECTOR
+from systola.problems import schedules
+from systola.problems.flowshop import MEASURES
+from systola.records import widen
+
+SIZES = st.sampled_from([1, 2, 3, 15, 16, 17, 31, 32, 33]) | st.integers(1, 40)
+ROW, AT, UNTOUCHED = 1, 3, -77  # of the solutions; of the trials; a number that is no measure
+
+
+@njit
+def compiled_look(problem, x, row, outlook):
+    increments.look(problem, x, row, outlook)
+
+
+@njit
+def compiled_survey(problem, x, row, i, first, last, fresh, outlook, work, trial, at):
+    increments.survey_insertions(problem, x, row, i, first, last, fresh, outlook, work, trial, at)
+
+
+@njit
+def compiled_place(problem, x, row, count, item, work, trial, at):
+    return increments.find_place(problem, x, row, count, item, work, trial, at)
+
+
+INTERPRETED = (increments.look, increments.survey_insertions, increments.find_place)
+COMPILED = (compiled_look, compiled_survey, compiled_place)
+
+
+def shop(jobs, machines, objectives, largest, dated, released, seed):
+    """Random times up to `largest`; due dates from always to never missed; weights that let ties happen."""
+    draws = np.random.default_rng(seed)
+    due = draws.integers(0, (jobs + machines) * largest + 1, jobs) if dated else None
+    release = draws.integers(0, jobs * largest + 1, jobs) if released else None
+    weights = draws.integers(1, 4, len(objectives))
+    return sy.Flowshop(
+        draws.integers(0, largest + 1, (jobs, machines)), due, release, ",".join(objectives), weights.tolist()
+    )
+
+
+@st.composite
+def shops(draw, wide):
+    """All objectives in any order, and mostly more than the makespan; `wide` data need 64 bits."""
+    alone = draw(st.booleans())
+    objectives = ["makespan"] if alone else draw(st.permutations(MEASURES))[: draw(st.integers(1, 4))]
+    return shop(
+        draw(SIZES),
+        draw(st.integers(1, 6)),
+        objectives,
+        10**9 if wide else draw(st.sampled_from([1, 9, 99])),
+        draw(st.booleans()) or bool({"tardiness", "tardy"} & set(objectives)),
+        draw(st.booleans()),
+        draw(st.integers(0, 2**32 - 1)),
+    )
+
+
+def orders(draw, problem):
+    """Three random orders, of which one is looked at."""
+    draws = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return np.array([draws.permutation(len(problem.times)) for _ in range(3)], np.int32)
+
+
+def arrays_of(problem, verbs):
+    """Problem as it is seen, room for an outlook and for work, full of something else, and trials."""
+    outlooks = problem.outlooks()
+    outlook, work = (np.full(n, 9, outlooks.dtype) for n in (outlooks.number, outlooks.work))
+    trial = np.full((VECTOR + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
+    return problem.record if verbs is COMPILED else widen(problem.record), outlook, work, trial
+
+
+def check_survey(problem, x, i, blocks, verbs):
+    """The neighbours in which job i is moved, a block of places at a time."""
+    record, outlook, work, trial = arrays_of(problem, verbs)
+    look, survey, _ = verbs
+    before = x.copy()
+    look(record, x, ROW, outlook)
+    known, fresh = outlook.copy(), True
+    counted = 1 if problem.alone else len(MEASURES)
+    for first, last in blocks:
+        trial[:] = UNTOUCHED
+        if last - first == 1:  # needs no more than a front
+            alone = np.full(problem.outlooks().single, 9, outlook.dtype)
+            survey(record, x, ROW, i, first, last, True, outlook, alone, trial, AT)
+        else:
+            survey(record, x, ROW, i, first, last, fresh, outlook, work, trial, AT)
+            fresh = False
+        for place in range(first, last):
+            neighbour = moved(x[ROW].tolist(), i, place)
+            assert trial[AT + place - first, :counted].tolist() == measures_of(problem, neighbour)[:counted]
+        assert (np.delete(trial, range(AT, AT + last - first), axis=0) == UNTOUCHED).all()
+    assert np.array_equal(x, before)
+    assert np.array_equal(outlook, known)
+
+
+def cut(n, points):
+    """Runs of places from the first to the last, none longer than a vector."""
+    edges = sorted({0, n, *points})
+    whole = [p for a, b in zip(edges[:-1], edges[1:], strict=True) for p in range(a, b, VECTOR)]
+    return list(zip(whole, [*whole[1:], n], strict=True))
+
+
+def draw_blocks(draw, n):
+    """Places in any order of blocks, cut anywhere."""
+    return draw(st.permutations(cut(n, draw(st.lists(st.integers(0, n), max_size=6)))))
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
+@pytest.mark.parametrize("verbs", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
+@settings(deadline=None, max_examples=4000)
+@given(st.data())
+def test_neighbours(wide, verbs, data):
+    problem = data.draw(shops(wide))
+    assert wide or problem.narrow
+    x = orders(data.draw, problem)
+    i = data.draw(st.integers(0, len(problem.times) - 1))
+    check_survey(problem, x, i, draw_blocks(data.draw, len(problem.times)), verbs)
+
+
+@pytest.mark.parametrize("jobs", [2, 15, 16, 17, 31, 32, 33])
+@pytest.mark.parametrize("objectives", ["makespan", "tardy,flowtime,makespan,tardiness"])
+def test_all_neighbours_around_whole_vectors(jobs, objectives):
+    """Every job, in blocks as large as they can be, in blocks of two, and one place at a time."""
+    problem = shop(jobs, 3, objectives.split(","), 9, True, True, jobs)
+    x = np.array([np.random.default_rng(jobs + k).permutation(jobs) for k in range(3)], np.int32)
+    for i in range(jobs):
+        for points in ((), range(0, jobs, 2), range(jobs)):
+            check_survey(problem, x, i, cut(jobs, points), COMPILED)
+
+
+def check_place(problem, x, count, item, verbs):
+    record, _, work, trial = arrays_of(problem, verbs)
+    before = x.copy()
+    place = verbs[2](record, x, ROW, count, item, work, trial, AT)
+    order = x[ROW, :count].tolist()
+    assert place == best_place(problem, order, item)
+    counted = 1 if problem.alone else len(MEASURES)
+    wanted = measures_of(problem, [*order[:place], item, *order[place:]])
+    assert trial[AT, :counted].tolist() == wanted[:counted]
+    assert (np.delete(trial, [AT, AT + 1], axis=0) == UNTOUCHED).all()
+    assert np.array_equal(x, before)
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
+@pytest.mark.parametrize("verbs", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
+@settings(deadline=None, max_examples=4000)
+@given(st.data())
+def test_best_place(wide, verbs, data):
+    """The first of the best places for a job that is not among the first of an order."""
+    problem = data.draw(shops(wide))
+    x = orders(data.draw, problem)
+    count = data.draw(st.integers(0, len(problem.times) - 1) | st.just(len(problem.times) - 1))
+    check_place(problem, x, count, int(x[ROW, data.draw(st.integers(count, len(problem.times) - 1))]), verbs)
+
+
+@pytest.mark.parametrize("count", [0, 1, 14, 15, 16, 17, 31, 32])
+def test_first_of_equal_places(count):
+    """Jobs that are all alike are as good in any place."""
+    problem = sy.Flowshop(np.full((33, 2), 4), np.full(33, 40), None, "makespan,tardiness")
+    x = np.tile(np.arange(33, dtype=np.int32), (3, 1))
+    for verbs in (INTERPRETED, COMPILED):
+        record, _, work, trial = arrays_of(problem, verbs)
+        assert verbs[2](record, x, ROW, count, 32, work, trial, AT) == 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(shops(False), st.integers(0, 2**32 - 1))
+@example(shop(33, 4, ["makespan"], 9, False, True, 1), 3)
+def test_putting_a_job_where_it_is_best_never_hurts(problem, seed):
+    """What iterated greedy builds on: where the job was is one of the places that are tried."""
+    x = np.random.default_rng(seed).permutation(len(problem.times)).tolist()
+    job = x[seed % len(x)]
+    rest = [other for other in x if other != job]
+    order = np.array([rest + [job]] * 3, np.int32)
+    record, _, work, trial = arrays_of(problem, COMPILED)
+    place = compiled_place(record, order, ROW, len(rest), job, work, trial, AT)
+    assert fitness_of(problem, [*rest[:place], job, *rest[place:]]) >= fitness_of(problem, x)
+
+
+@settings(deadline=None, max_examples=40)
+@given(shops(False), st.integers(0, 2**32 - 1))
+def test_outlook(problem, seed):
+    """When each machine gets free after each number of jobs, and what was counted up to there."""
+    x = np.random.default_rng(seed).permutation(len(problem.times)).astype(np.int32)
+    jobs, machines = problem.times.shape
+    record, outlook, _, _ = arrays_of(problem, COMPILED)
+    compiled_look(record, np.stack([x, x, x]), ROW, outlook)
+    lines = outlook.reshape(2 * machines + 4, -1)[: machines + 3, : jobs + 1].tolist()
+    done = [[0] * machines, *problem.schedule(x).tolist()]
+    assert lines[:machines] == [list(line) for line in zip(*done, strict=True)]
+    for count in range(jobs + 1):
+        found = measures_of(problem, x[:count].tolist())
+        named = {MEASURES[which]: value for which, value in zip(problem.order.tolist(), found, strict=True)}
+        assert [line[count] for line in lines[machines:]] == [named[name] for name in MEASURES[1:]]
+
+
+def test_room():
+    """As much as is used: a front for one neighbour, and for all an outlook without one job and the other jobs."""
+    problem = sy.Flowshop(np.ones((32, 3), int))
+    outlooks = problem.outlooks()
+    assert outlooks.single == 6 * VECTOR
+    assert outlooks.number == 10 * 3 * VECTOR  # 33 moments are three vectors
+    assert outlooks.work == outlooks.single + outlooks.number + 3 * VECTOR
+    assert outlooks.dtype == np.int32
+    assert sy.Flowshop(np.full((32, 3), 10**9)).outlooks().dtype == np.int64
+    assert schedules.numbers_of_front(3) == outlooks.single
