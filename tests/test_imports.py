@@ -14,8 +14,8 @@ LAYERS = [
     {"codegen", "digest"},
     {"records", "kernel", "verbs"},
     {"rng", "bits"},
-    {"encodings", "lines", "passage", "moves", "stop", "trace"},
-    {"fields", "increments"},
+    {"encodings", "dominance", "lines", "moves", "stop", "trace"},
+    {"archive", "fields", "increments", "passage", "products"},
     {"problem", "checkpoint"},
     {"problems", "contracts", "population"},
     {"operators"},
@@ -29,7 +29,12 @@ LAYERS = [
     {"__init__", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-OPTIONAL = {"matplotlib": {"lab/drawing.py"}, "numba.cuda": {"backends/nvidia.py", "backends/cuda.py"}, "mpi4py": set()}
+OPTIONAL = {
+    "matplotlib": {"lab/drawing.py"},
+    "moocore": set(),
+    "mpi4py": set(),
+    "numba.cuda": {"backends/nvidia.py", "backends/cuda.py"},
+}
 
 
 def modules():

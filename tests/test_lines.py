@@ -10,7 +10,6 @@ from systola.lines import (
     VECTOR,
     add_line,
     add_marked,
-    add_products,
     largest,
     largest_allowed,
     largest_with,
@@ -18,6 +17,7 @@ from systola.lines import (
     narrow,
     padded,
 )
+from systola.products import add_gathered, add_products
 
 
 @njit
@@ -115,6 +115,33 @@ def test_products_are_added(kinds, vectors, at, i, j, sign, data):
     got = both_ways(compiled_products, add_products, total, at, length, a, one, i, b, two, j, sign)
     assert got == (wanted, wanted)
     assert (one.tolist(), two.tolist()) == lines
+
+
+@njit
+def compiled_gathered(total, number, a, one, i, b, two, j, x, row, sign):
+    add_gathered(total, number, a, one, i, b, two, j, x, row, sign)
+
+
+@pytest.mark.parametrize("kinds", ["32 32 32", "64 64 64", "64 32 32"])
+@settings(deadline=None, max_examples=50)
+@given(st.integers(1, 40), st.integers(0, 40), st.integers(0, 40), st.sampled_from([1, -1]), st.data())
+def test_products_with_numbers_that_are_looked_up(kinds, number, i, j, sign, data):
+    """As many as asked for; what comes after them in the last vector is of no account, but nothing else changes."""
+    kind, of_one, of_two = (WIDTHS[name] for name in kinds.split())
+    draws = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    room = -(-number // VECTOR) * VECTOR
+    total, one = some_numbers(draws, kind, room + 5), some_numbers(draws, of_one, room + 40)
+    two = some_numbers(draws, of_two, number + 40)
+    x = np.full((3, number), 2**31 - 1, np.int32)  # a look beyond the row would be far away
+    x[1] = draws.permutation(number)
+    a, b = some_numbers(draws, kind, 2)
+    wanted = total.tolist()
+    for k in range(number):
+        product = sign * (int(a) - int(one[i + k])) * (int(b) - int(two[j + x[1, k]]))
+        wanted[k] = wrapped(wanted[k] + product, kind)
+    for got in both_ways(compiled_gathered, add_gathered, total, number, a, one, i, b, two, j, x, 1, sign):
+        assert got[:number] == wanted[:number]
+        assert got[room:] == wanted[room:]
 
 
 @BOTH

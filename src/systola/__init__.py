@@ -21,7 +21,16 @@ from systola.errors import (
 )
 from systola.increments import Marks, Tables, Tallies
 from systola.problem import MAXIMISE, MINIMISE, Problem
-from systola.problems import MMDP, CustomerRelease, Flowshop, Knapsack, MultiKnapsack, NextRelease, QuadraticAssignment
+from systola.problems import (
+    MMDP,
+    CustomerRelease,
+    Flowshop,
+    GeneralizedAssignment,
+    Knapsack,
+    MultiKnapsack,
+    NextRelease,
+    QuadraticAssignment,
+)
 from systola.result import Result
 from systola.run import Progress
 from systola.solve import solve
@@ -45,6 +54,7 @@ __all__ = [
     "CustomerRelease",
     "Evaluations",
     "Flowshop",
+    "GeneralizedAssignment",
     "Hill",
     "InputError",
     "Integers",

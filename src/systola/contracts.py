@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from systola.bits import toggle
-from systola.encodings import Array, Bits, Order
+from systola.encodings import Array, Bits, Digits, Order
 from systola.errors import CheckFailed
 from systola.increments import (
     Tallies,
@@ -22,6 +22,7 @@ from systola.increments import (
     flip_marked,
     flip_run,
     mark,
+    reassign,
     remark,
     swap,
     swap_gains,
@@ -70,6 +71,8 @@ def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
                     _check_made(problem, stored, tally, measures, "construct", seed, 1, int(draws.integers(1000)))
             if problem.offers("cross"):
                 _check_cross(problem, draws)
+        if isinstance(problem.space, Digits) and problem.offers("reassign"):
+            _check_reassign(problem, x, draws)
         if isinstance(problem.space, Order) and problem.space.n > 1:
             if problem.offers("swap"):
                 _check_swap(problem, x, draws)
@@ -161,6 +164,29 @@ def _check_made(problem: Problem, x: Array, tally: Array, measures: Array, name:
         raise CheckFailed(f"{name} leaves a tally that is not that of its solution {made.tolist()}")
     if name == "repair" and violation(widen(problem.record), _measure(problem, made)) > 0:
         raise CheckFailed(f"repair leaves an infeasible solution: {made.tolist()}")
+
+
+def _check_reassign(problem: Problem, x: Array, draws: np.random.Generator) -> None:
+    """Three reassignments, one after the other, against evaluate."""
+    measures = _measure(problem, x)
+    stored = problem.encoding.store(problem.space, x[None])
+    tally = _tally_of(problem, stored, measures)
+    if not _agree(_weighed(problem, tally, measures), measures):
+        raise CheckFailed(f"weigh does not give back the measures {measures.tolist()} of {x.tolist()}")
+    for _ in range(3):
+        before = stored.copy()
+        i = int(draws.integers(len(x)))
+        value = int(_random(problem, draws)[i])
+        reassign(widen(problem.record), stored, 0, i, value, tally)
+        if not np.array_equal(stored, before):
+            raise CheckFailed(f"reassign writes to the solution {before[0].tolist()}; it only says what would follow")
+        stored[0, i] = value
+        wanted = _measure(problem, problem.encoding.load(problem.space, stored)[0])
+        if not _agree(_weighed(problem, tally, measures), wanted):
+            raise CheckFailed(
+                f"reassign says {_weighed(problem, tally, measures).tolist()} after decision {i} of "
+                f"{before[0].tolist()} is {value}, evaluate says {wanted.tolist()}"
+            )
 
 
 def _check_swap(problem: Problem, x: Array, draws: np.random.Generator) -> None:

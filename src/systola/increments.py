@@ -24,7 +24,7 @@ class Marks(NamedTuple):
 
 
 class Tallies(NamedTuple):
-    """What a problem keeps of each solution for `flip` or `swap`: how many numbers and of which type."""
+    """What a problem keeps of each solution for `flip`, `swap` or `reassign`: how many numbers and of which type."""
 
     number: int
     dtype: Any
@@ -69,13 +69,13 @@ def flip_marked(problem: Any, x: Any, row: Any, word: Any, marked: Any, tally: A
 
 @verb
 def count(problem: Any, x: Any, row: Any, measures: Any, tally: Any) -> Any:
-    """With `flip` or `swap`: the tally of the stored x[row], whose measures are known; by default just these."""
+    """With `flip`, `swap` or `reassign`: the tally of the stored x[row], whose measures are known; by default these."""
     return body_of("count", problem)(problem, x, row, measures, tally)
 
 
 @verb
 def weigh(problem: Any, tally: Any, measures: Any) -> Any:
-    """With `flip` or `swap`: write the measures that follow from a tally."""
+    """With `flip`, `swap` or `reassign`: write the measures that follow from a tally."""
     return body_of("weigh", problem)(problem, tally, measures)
 
 
@@ -83,6 +83,12 @@ def weigh(problem: Any, tally: Any, measures: Any) -> Any:
 def repair(problem: Any, x: Any, row: Any, tally: Any, ranking: Any) -> Any:
     """Optional, with `flip`: make the packed x[row] feasible and keep its tally; best decisions first in `ranking`."""
     return body_of("repair", problem)(problem, x, row, tally, ranking)
+
+
+@verb
+def reassign(problem: Any, x: Any, row: Any, i: Any, value: Any, tally: Any) -> Any:
+    """Optional, integers: change the tally of x[row] as if its decision i were `value` (it is not yet)."""
+    return body_of("reassign", problem)(problem, x, row, i, value, tally)
 
 
 @large_verb
@@ -130,7 +136,7 @@ def survey_insertions(
 
     In neighbour k the decision in place i has been taken out and put in place first + k, of places below `last`; its
     measures go to trial[at + k]. `outlook` is what `look` made of x[row]. `work` is the caller's own; `fresh` says that
-    it holds nothing of this x[row] and i yet.
+    it holds nothing of this x[row] and i yet. A call for one place neither needs nor leaves anything there.
     """
     return body_of("survey_insertions", problem)(problem, x, row, i, first, last, fresh, outlook, work, trial, at)
 
@@ -233,7 +239,7 @@ def _construct_uniformly(self: Any, space: Any, x: Any, row: Any, tally: Any, se
 
 OPTIONAL_VERBS = (
     *("flip", "flip_run", "flip_marked", "count", "weigh", "repair", "mark", "remark", "cross", "construct"),
-    *("swap", "swap_gains", "tabulate", "exchange", "look", "survey_insertions", "find_place"),
+    *("reassign", "swap", "swap_gains", "tabulate", "exchange", "look", "survey_insertions", "find_place"),
 )
 PLAIN_BODIES: dict[str, Body] = {
     "mark": _no_marks,

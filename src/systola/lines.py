@@ -55,18 +55,6 @@ def add_marked(total: Any, lines: Any, first: Any, marked: Any, factor: Any) -> 
         marked &= marked - np.uint64(1)
 
 
-def add_products(
-    total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
-) -> None:
-    """Add sign * (a - one[i + k]) * (b - two[j + k]) to total[at + k], for each k of a whole number of vectors.
-
-    All arrays are plain lists of numbers, and `total` may be `one` or `two` where the lines lie apart.
-    """
-    for k in range(length):
-        product = (np.int64(a) - np.int64(one[i + k])) * (np.int64(b) - np.int64(two[j + k]))
-        total[at + k] = narrow(np.int64(total[at + k]) + sign * product, total)
-
-
 def largest(total: Any) -> Any:
     """The largest number of total, or 0 if none is positive."""
     most = np.int32(0)
@@ -108,15 +96,17 @@ def _least(total: Any) -> Any:
     return lambda total: number(value)
 
 
-def _is_vector(total: Any) -> bool:
+def is_vector(total: Any) -> bool:
+    """Whether Numba's type is that of 32-bit integers without gaps."""
     return isinstance(total, types.Array) and total.layout == "C" and total.dtype == types.int32
 
 
-def _is_list(array: Any) -> bool:
+def is_list(array: Any) -> bool:
+    """Whether Numba's type is that of one line of integers without gaps."""
     return isinstance(array, types.Array) and array.layout == "C" and array.ndim == 1 and array.dtype in _WHOLE
 
 
-def _pointer(context: Any, builder: Any, kind: Any, value: Any, place: Any) -> Any:
+def pointer(context: Any, builder: Any, kind: Any, value: Any, place: Any) -> Any:
     """Where the vector begins that holds the number `place` of an array's data."""
     data = context.make_array(kind)(context, builder, value).data
     line = ir.VectorType(ir.IntType(kind.dtype.bitwidth), VECTOR)
@@ -140,7 +130,7 @@ def _while_not(builder: Any, variable: Any, end: Any) -> Iterator[None]:
     builder.position_at_end(after)
 
 
-def _spread(builder: Any, number: Any) -> Any:
+def spread(builder: Any, number: Any) -> Any:
     """A vector that is this number in every place."""
     line = ir.VectorType(number.type, VECTOR)
     one = builder.insert_element(ir.Constant(line, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
@@ -159,12 +149,12 @@ def _add_vectors(typing: Any, total: Any, lines: Any, i: Any, factor: Any) -> An
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         total, lines, i, factor = args
         size = context.make_array(signature.args[0])(context, builder, total).nitems
-        factors = _spread(builder, factor)
+        factors = spread(builder, factor)
         first = builder.mul(i, size)
         step = ir.Constant(size.type, VECTOR)
         with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, step) as (k, _):
-            at = _pointer(context, builder, signature.args[0], total, k)
-            line = builder.load(_pointer(context, builder, signature.args[1], lines, builder.add(first, k)), align=4)
+            at = pointer(context, builder, signature.args[0], total, k)
+            line = builder.load(pointer(context, builder, signature.args[1], lines, builder.add(first, k)), align=4)
             sum_ = builder.add(builder.load(at, align=4), builder.mul(line, factors))
             builder.store(sum_, at, align=4)
         return context.get_dummy_value()
@@ -189,47 +179,15 @@ def _add_marked_vectors(typing: Any, total: Any, lines: Any, first: Any, marked:
                 word = builder.load(rest)
                 i = builder.add(first, builder.cttz(word, ir.Constant(ir.IntType(1), True)))
                 place = builder.add(builder.mul(i, size), k)
-                line = builder.load(_pointer(context, builder, signature.args[1], lines, place), align=4)
+                line = builder.load(pointer(context, builder, signature.args[1], lines, place), align=4)
                 builder.store(builder.add(builder.load(sum_), line), sum_)
                 builder.store(builder.and_(word, builder.sub(word, ir.Constant(word.type, 1))), rest)
-            at = _pointer(context, builder, signature.args[0], total, k)
-            added = builder.mul(builder.load(sum_), _spread(builder, factor))
+            at = pointer(context, builder, signature.args[0], total, k)
+            added = builder.mul(builder.load(sum_), spread(builder, factor))
             builder.store(builder.add(builder.load(at, align=4), added), at, align=4)
         return context.get_dummy_value()
 
     return types.void(total, lines, types.int64, types.uint64, types.int32), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _add_product_vectors(
-    typing: Any, total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
-) -> Any:
-    kind = total.dtype
-    size = kind.bitwidth // 8
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        total, at, length, a, one, i, b, two, j, sign = args
-        wide = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
-        minuends = _spread(builder, builder.mul(a, sign)), _spread(builder, b)
-        signs = _spread(builder, sign)
-
-        def read(array: Any, of: Any, place: Any) -> Any:
-            line = builder.load(_pointer(context, builder, of, array, place), align=of.dtype.bitwidth // 8)
-            if of.dtype.bitwidth > kind.bitwidth:
-                return builder.trunc(line, wide)  # sums are right wherever they fit
-            return builder.sext(line, wide)
-
-        step = ir.Constant(length.type, VECTOR)
-        with cgutils.for_range_slice(builder, ir.Constant(length.type, 0), length, step) as (k, _):
-            first = builder.mul(signs, read(one, signature.args[4], builder.add(i, k)))
-            second = read(two, signature.args[7], builder.add(j, k))
-            product = builder.mul(builder.sub(minuends[0], first), builder.sub(minuends[1], second))
-            place = _pointer(context, builder, signature.args[0], total, builder.add(at, k))
-            builder.store(builder.add(builder.load(place, align=size), product), place, align=size)
-        return context.get_dummy_value()
-
-    places = types.int64, types.int64
-    return types.void(total, *places, kind, one, types.int64, kind, two, types.int64, kind), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -243,9 +201,9 @@ def _largest_of_vectors(typing: Any, total: Any, lines: Any, i: Any) -> Any:
         first = builder.mul(i, size)
         step = ir.Constant(size.type, VECTOR)
         with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, step) as (k, _):
-            line = builder.load(_pointer(context, builder, signature.args[0], total, k), align=4)
+            line = builder.load(pointer(context, builder, signature.args[0], total, k), align=4)
             if with_line:
-                place = _pointer(context, builder, signature.args[1], lines, builder.add(first, k))
+                place = pointer(context, builder, signature.args[1], lines, builder.add(first, k))
                 line = builder.add(line, builder.load(place, align=4))
             builder.store(_largest(builder, line, builder.load(most)), most)
         return _reduce(builder, builder.load(most))
@@ -263,14 +221,14 @@ def _largest_of_allowed(
         total, at, low, high, one, i, two, j, now, floor = args
 
         def read(array: Any, of: int, place: Any) -> Any:
-            pointer = _pointer(context, builder, signature.args[of], array, place)
-            return builder.load(pointer, align=signature.args[of].dtype.bitwidth // 8)
+            at = pointer(context, builder, signature.args[of], array, place)
+            return builder.load(at, align=signature.args[of].dtype.bitwidth // 8)
 
         line = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
         none = ir.Constant(line, [kind.minval] * VECTOR)
         most = cgutils.alloca_once_value(builder, none)
-        moments, floors = _spread(builder, now), _spread(builder, floor)
-        lows, highs = (_spread(builder, builder.trunc(v, ir.IntType(32))) for v in (low, high))
+        moments, floors = spread(builder, now), spread(builder, floor)
+        lows, highs = (spread(builder, builder.trunc(v, ir.IntType(32))) for v in (low, high))
         start = builder.and_(low, ir.Constant(low.type, -VECTOR))
         with cgutils.for_range_slice(builder, start, high, ir.Constant(low.type, VECTOR)) as (k, _):
             value = read(total, 0, builder.add(at, k))
@@ -280,7 +238,7 @@ def _largest_of_allowed(
             )
             free = builder.or_(free, builder.icmp_signed(">", value, floors))
             places = builder.add(
-                _spread(builder, builder.trunc(k, ir.IntType(32))), ir.Constant(_LINE, list(range(VECTOR)))
+                spread(builder, builder.trunc(k, ir.IntType(32))), ir.Constant(_LINE, list(range(VECTOR)))
             )
             free = builder.and_(free, builder.icmp_signed(">=", places, lows))
             free = builder.and_(free, builder.icmp_signed("<", places, highs))
@@ -296,7 +254,7 @@ def _largest_of_allowed(
 def _compile_largest_allowed(
     total: Any, at: Any, low: Any, high: Any, one: Any, i: Any, two: Any, j: Any, now: Any, floor: Any
 ) -> Any:
-    if _is_list(total) and _is_list(one) and _is_list(two) and one.dtype == two.dtype == types.int32:
+    if is_list(total) and is_list(one) and is_list(two) and one.dtype == two.dtype == types.int32:
         return lambda total, at, low, high, one, i, two, j, now, floor: _largest_of_allowed(
             total, at, low, high, one, i, two, j, np.int32(now), narrow(floor, total)
         )
@@ -305,40 +263,29 @@ def _compile_largest_allowed(
 
 @overload(add_line, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
 def _compile_add_line(total: Any, lines: Any, i: Any, factor: Any) -> Any:
-    if _is_vector(total) and _is_vector(lines):
+    if is_vector(total) and is_vector(lines):
         return lambda total, lines, i, factor: _add_vectors(total, lines, np.int64(i), np.int32(factor))
     return add_line
 
 
 @overload(add_marked, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
 def _compile_add_marked(total: Any, lines: Any, first: Any, marked: Any, factor: Any) -> Any:
-    if _is_vector(total) and _is_vector(lines):
+    if is_vector(total) and is_vector(lines):
         return lambda total, lines, first, marked, factor: _add_marked_vectors(
             total, lines, np.int64(first), np.uint64(marked), np.int32(factor)
         )
     return add_marked
 
 
-@overload(add_products, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
-def _compile_add_products(
-    total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
-) -> Any:
-    if _is_list(total) and _is_list(one) and _is_list(two):
-        return lambda total, at, length, a, one, i, b, two, j, sign: _add_product_vectors(
-            total, at, length, narrow(a, total), one, i, narrow(b, total), two, j, narrow(sign, total)
-        )
-    return add_products
-
-
 @overload(largest, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
 def _compile_largest(total: Any) -> Any:
-    if _is_vector(total):
+    if is_vector(total):
         return lambda total: _largest_of_vectors(total, None, np.int64(0))
     return largest
 
 
 @overload(largest_with, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
 def _compile_largest_with(total: Any, lines: Any, i: Any) -> Any:
-    if _is_vector(total) and _is_vector(lines):
+    if is_vector(total) and is_vector(lines):
         return lambda total, lines, i: _largest_of_vectors(total, lines, np.int64(i))
     return largest_with

@@ -51,6 +51,16 @@ def pass_run(
         pass_job(front, at, 0, high, times, job * machines, machines, due[job], ready[job])
 
 
+def meet(front: Any, at: Any, lines: Any, of: Any, width: Any, machines: Any) -> None:
+    """The makespan of each schedule, in the row of the last machine, where lines[of + width * k + l] is how long
+    machine k takes from there to the end; one more line says before when the jobs to come cannot end."""
+    for lane in range(VECTOR):
+        most = lines[of + width * machines + lane]
+        for k in range(machines):
+            most = max(most, front[at + VECTOR * k + lane] + lines[of + width * k + lane])
+        front[at + VECTOR * (machines - 1) + lane] = narrow(most, front)
+
+
 def _is_line(array: Any) -> bool:
     return isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
 
@@ -183,6 +193,35 @@ def _pass_vectors(
 
     place = types.int64
     return types.void(front, place, times, place, jobs, place, place, due, ready), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _meet_vectors(typing: Any, front: Any, at: Any, lines: Any, of: Any, width: Any, machines: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        front, at, lines, of, width, machines = args
+        rows = _Rows(context, builder, signature.args[0], front, at)
+        data = context.make_array(signature.args[2])(context, builder, lines).data
+
+        def read(k: Any) -> Any:
+            place = builder.gep(data, [builder.add(of, builder.mul(width, k))])
+            return builder.load(builder.bitcast(place, rows.line.as_pointer()), align=rows.number.width // 8)
+
+        most = cgutils.alloca_once_value(builder, read(machines))
+        with cgutils.for_range(builder, machines) as loop:
+            end = builder.add(rows.load(loop.index), read(loop.index))
+            builder.store(rows.later(builder.load(most), end), most)
+        rows.store(builder.sub(machines, ir.Constant(machines.type, 1)), builder.load(most))
+        return context.get_dummy_value()
+
+    place = types.int64
+    return types.void(front, place, lines, place, place, place), generate
+
+
+@overload(meet, strict=False, jit_options={"_nrt": False})  # type: ignore[untyped-decorator]
+def _compile_meet(front: Any, at: Any, lines: Any, of: Any, width: Any, machines: Any) -> Any:
+    if _is_line(front) and _is_line(lines) and front.dtype == lines.dtype:
+        return lambda front, at, lines, of, width, machines: _meet_vectors(front, at, lines, of, width, machines)
+    return meet
 
 
 @overload(pass_job, strict=False, jit_options={"_nrt": False})  # type: ignore[untyped-decorator]

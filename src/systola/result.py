@@ -33,6 +33,9 @@ class Result:
     bound, gap : number, optional
         A value that no feasible solution beats, if the problem knows one, and how far the objective is from it, as a
         fraction of it.
+    front, front_solutions : list and array, optional
+        Of engines that look for more than one solution: the objectives of all that no other one found dominates, in
+        ascending order, and their decisions, row by row.
     found_at : int
         The step that made the solution.
     stop : str
@@ -63,13 +66,19 @@ class Result:
     digest: str
     limits: dict[str, Any]
     trace: Trace
+    front: list[list[Any]] | None = None
+    front_solutions: Array | None = None
     notes: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     version: str = __version__
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        data = {k: v for k, v in self.__dict__.items() if k not in ("solution", "trace")}
+        data = {
+            k: v
+            for k, v in self.__dict__.items()
+            if k not in ("solution", "trace") and (v is not None or "front" not in k)
+        }
         data = json.loads(json.dumps(data, default=_plain))
         return {"schema": SCHEMA, **data, "solution": self.solution.tolist(), "trace": self.trace.to_json()}
 
@@ -81,6 +90,8 @@ class Result:
             raise InputError(f"a result needs schema {SCHEMA}; this one was written by another version of systola")
         try:
             data["solution"] = np.array(data["solution"])
+            if data.get("front_solutions") is not None:
+                data["front_solutions"] = np.array(data["front_solutions"])
             data["trace"] = Trace.from_json(data["trace"])
             return cls(**data)
         except (KeyError, TypeError, ValueError) as error:

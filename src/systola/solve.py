@@ -15,11 +15,13 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
+from systola.archive import nondominated
 from systola.backends import cpu
 from systola.backends.session import Session, Work
 from systola.checkpoint import read_checkpoint
 from systola.encodings import Array
 from systola.engines.engine import Engine
+from systola.engines.pareto import PLS
 from systola.engines.presets import recommend
 from systola.errors import CheckFailed, InputError, ObjectiveError, SlowObjectiveWarning
 from systola.problem import MOST_MEASURES, Problem, evaluate
@@ -250,8 +252,22 @@ def _check_identity(state: dict[str, Any], identity: dict[str, Any], path: str |
             )
 
 
-def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Result:
+def _front_of(run: Run, engine: Engine) -> tuple[list[list[Any]] | None, Array | None]:
+    """What an engine that keeps members has found: objectives and decisions, no one dominated and none twice."""
+    if not isinstance(engine, PLS):
+        return None, None
     problem = run.work.problem
+    measures, rows = engine.members(run.session.population())
+    vectors = measures[:, : len(problem.senses)]
+    kept = nondominated(-vectors * np.array(problem.senses))
+    vectors, rows = vectors[kept], rows[kept]
+    ranked = np.lexsort(vectors.T[::-1])
+    front = [run.objective_of(vector) for vector in vectors[ranked]]
+    return [v if isinstance(v, list) else [v] for v in front], problem.encoding.load(problem.space, rows[ranked])
+
+
+def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Result:
+    problem, seconds = run.work.problem, run.seconds  # what follows may be compiled first, and is no part of the run
     measures, decisions, found_at = run.best()
     try:
         problem.encoding.store(problem.space, decisions[None])
@@ -272,6 +288,7 @@ def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Resul
     broken = run.violation_of(measures)
     objective = run.objective_of(measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,)))
     bound = problem.bound()
+    front, front_solutions = _front_of(run, engine)
     return Result(
         instance=instance or problem.describe(),
         problem=type(problem).__name__,
@@ -287,7 +304,7 @@ def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Resul
         evaluations=run.evaluations,
         iterations=run.step,
         found_at=found_at,
-        seconds=run.seconds,
+        seconds=seconds,
         stop=run.reason,
         repeatable=run.stop.repeatable and run.reason not in ("interrupted", "callback"),
         backend=run.session.backend,
@@ -295,6 +312,8 @@ def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Resul
         digest=problem.digest(),
         limits={k: v for k, v in run.stop.__dict__.items() if v is not None},
         trace=run.trace,
+        front=front,
+        front_solutions=front_solutions,
         notes=list(run.notes),
         versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
     )

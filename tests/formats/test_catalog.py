@@ -27,6 +27,8 @@ NUMBERED = "2\n1 1 0\n5\n1\n4\n2 1 8.5\n7.5 1\n1 1\n1\n"
 NAMED = "prose\nproblem A.DAT\n++++\n1 2\n5 4\n3\n1 2\n9\n++++\nproblem B.DAT\n++++\n1 1\n5\n3\n1\n5\n"
 SINGLE = "2 2 5\n3 4\n1 2\n2 1\n2 2\n"
 ASSIGNMENT = "2\n0 3\n1 0\n\n0 5\n5 0\n"
+GENERALIZED = "2\n1 2\n5 4\n3 3\n6\n2 1\n3\n4\n1\n2\n2\n2\n"
+GENERALIZED_SINGLE = "2 3\n5 4 3\n3 3 9\n1 1 1\n2 2 2\n2\n3\n"
 FLOWSHOPS = "number of jobs :\n2 1 7 9 8\nprocessing times :\n3 5\nnumber :\n1 1 7 0 0\nprocessing :\n4\n"
 DATED = "2\n1\n7\n0\n9\n3\n1\n8\n5\n"
 PAIRED = "2 1\n0 3\n0 5\nReldue\n-1 9 -1 1\n-1 8 -1 2\n"
@@ -102,12 +104,12 @@ def test_options_of_files(folder: Path) -> None:
     [
         (
             "knapsak:10-10",
-            "`generator` must be one of flowshop, knapsack, mkp, mmdp, nrp, qap, but got 'knapsak'; "
+            "`generator` must be one of flowshop, gap, knapsack, mkp, mmdp, nrp, qap, but got 'knapsak'; "
             "did you mean 'knapsack'?",
         ),
-        ("zz:" + "x" * 5000, "`generator` must be one of flowshop, knapsack, mkp, mmdp, nrp, qap, but got 'zz'"),
+        ("zz:" + "x" * 5000, "`generator` must be one of flowshop, gap, knapsack, mkp, mmdp, nrp, qap, but got 'zz'"),
         ("z:" + "x" * 5000, "File name too long"),
-        ("zzz:10", "`generator` must be one of flowshop, knapsack, mkp, mmdp, nrp, qap, but got 'zzz'"),
+        ("zzz:10", "`generator` must be one of flowshop, gap, knapsack, mkp, mmdp, nrp, qap, but got 'zzz'"),
         ("knapsack:10", "must look like knapsack:ITEMS-SPREAD[?kind=KIND], but got 'knapsack:10'"),
         ("knapsack:", "must look like knapsack:ITEMS-SPREAD"),
         ("knapsack:10-10@2", "takes no seed, but got '@2'"),
@@ -145,7 +147,7 @@ def test_refusals(folder: Path, spec: str, message: str) -> None:
 
 def test_a_named_problem_overrides(folder: Path) -> None:
     assert refusal("knap.txt", "knapsak").endswith(
-        "must be one of flowshop, knapsack, mkp, mmdp, nrp, qap, but got 'knapsak'; did you mean 'knapsack'?"
+        "must be one of flowshop, gap, knapsack, mkp, mmdp, nrp, qap, but got 'knapsak'; did you mean 'knapsack'?"
     )
     assert "makes a mmdp, but the problem named is nrp" in refusal("mmdp:6", "nrp")
     assert "no file format holds the problem mmdp" in refusal("knap.txt", "mmdp")
@@ -186,7 +188,8 @@ def test_generators_are_listed_by_usage() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["knap.txt", "nrp1.txt", "table.dat", "mmdp:12", "mkp:4x3", "nrp:3-4", "qap:grid-2x3", "flowshop:4x3"]
+    "spec",
+    ["knap.txt", "nrp1.txt", "table.dat", "mmdp:12", "mkp:4x3", "nrp:3-4", "qap:grid-2x3", "flowshop:4x3", "gap:e-2x5"],
 )
 def test_descriptions_are_plain(folder: Path, spec: str) -> None:
     instance = open_instance(spec)
@@ -217,7 +220,10 @@ def test_files_of_other_problems_are_not_mistaken(other: str) -> None:
 
 
 MANGLED = st.sampled_from(
-    [KNAPSACK, REQUESTS, TABLE, PLANNED, NUMBERED, NAMED, SINGLE, ASSIGNMENT, FLOWSHOPS, DATED, PAIRED]
+    [
+        *(KNAPSACK, REQUESTS, TABLE, PLANNED, NUMBERED, NAMED, SINGLE, ASSIGNMENT, FLOWSHOPS, DATED, PAIRED),
+        *(GENERALIZED, GENERALIZED_SINGLE),
+    ]
 ).flatmap(
     lambda content: st.builds(
         lambda start, length, middle: content.encode()[:start] + middle + content.encode()[start + length :],
@@ -235,8 +241,8 @@ MANGLED = st.sampled_from(
 @settings(max_examples=400)
 @given(
     MANGLED,
-    st.sampled_from([None, "flowshop", "knapsack", "mkp", "nrp", "qap"]),
-    st.sampled_from(["", "#2", "?ratio=0.5", "?weight=0.5", "?objectives=tardy,makespan", "?weights=3"]),
+    st.sampled_from([None, "flowshop", "gap", "knapsack", "mkp", "nrp", "qap"]),
+    st.sampled_from(["", "#2", "?ratio=0.5", "?weight=0.5", "?objectives=tardy,makespan", "?weights=3", "?sense=max"]),
 )
 def test_mangled_files_give_an_instance_or_an_input_error(raw: bytes, problem: str | None, suffix: str) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -253,7 +259,7 @@ def test_mangled_files_give_an_instance_or_an_input_error(raw: bytes, problem: s
     st.one_of(
         st.text(max_size=30),
         st.from_regex(
-            r"(flowshop|knapsack|mkp|mmdp|nrp|qap):((uniform|opposed)-|ta)?[0-9]{0,3}[-x]?[0-9]{0,3}@?[0-9]*\??[a-z=.,0-9]*",
+            r"(flowshop|gap|knapsack|mkp|mmdp|nrp|qap):((uniform|opposed|[a-e])-|ta)?[0-9]{0,3}[-x]?[0-9]{0,3}@?[0-9]*\??[a-z=.,0-9]*",
             fullmatch=True,
         ),
     )

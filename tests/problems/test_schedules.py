@@ -1,5 +1,7 @@
 """Neighbours of a schedule and the best place of a job, measured side by side: against one full schedule each."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -105,7 +107,7 @@ def check_survey(problem, x, i, blocks, verbs):
 def cut(n, points):
     """Runs of places from the first to the last, none longer than a vector."""
     edges = sorted({0, n, *points})
-    whole = [p for a, b in zip(edges[:-1], edges[1:], strict=True) for p in range(a, b, VECTOR)]
+    whole = [p for a, b in pairwise(edges) for p in range(a, b, VECTOR)]
     return list(zip(whole, [*whole[1:], n], strict=True))
 
 
@@ -180,7 +182,7 @@ def test_putting_a_job_where_it_is_best_never_hurts(problem, seed):
     x = np.random.default_rng(seed).permutation(len(problem.times)).tolist()
     job = x[seed % len(x)]
     rest = [other for other in x if other != job]
-    order = np.array([rest + [job]] * 3, np.int32)
+    order = np.array([[*rest, job]] * 3, np.int32)
     record, _, work, trial = arrays_of(problem, COMPILED)
     place = compiled_place(record, order, ROW, len(rest), job, work, trial, AT)
     assert fitness_of(problem, [*rest[:place], job, *rest[place:]]) >= fitness_of(problem, x)

@@ -13,6 +13,7 @@ from systola.version import __version__
 _COMMANDS = {
     "solve": "Find the best solution of an instance you can.",
     "compare": "Run several algorithms many times and test the differences.",
+    "draw": "Draw saved results: fronts, attainment, Gantt charts, convergence.",
     "reproduce": "Set our results beside the published ones.",
     "instances": "Show, generate and convert instances.",
     "devices": "Show what this machine can run on.",

@@ -43,25 +43,25 @@ def show(specs: tuple[str, ...], problem: str | None, as_json: bool) -> None:
 def convert(spec: str, path: str, problem: str | None) -> None:
     """Write INSTANCE, a file or a generated one, to FILE.
 
-    Knapsacks are written as knapPI, quadratic assignments as QAPLIB, flowshops as Taillard, or with due dates as
-    Liefooghe et al.
+    Knapsacks are written as knapPI, quadratic assignments as QAPLIB, generalized assignments as files of a single
+    problem, flowshops as Taillard, or with due dates as Liefooghe et al.
     """
-    from systola.formats import flowshop, knapsack, quadratic_assignment
+    from systola.formats import flowshop, generalized_assignment, knapsack, quadratic_assignment
     from systola.formats.catalog import open_instance
-    from systola.problems import Flowshop, Knapsack, QuadraticAssignment
+    from systola.problems import Flowshop, GeneralizedAssignment, Knapsack, QuadraticAssignment
 
     found = open_instance(spec, problem)
     if isinstance(found.problem, Knapsack):
         knapsack.write(found.problem, path, found.solution)
     elif isinstance(found.problem, QuadraticAssignment):
         quadratic_assignment.write(found.problem, path, found.best_known, found.solution)
+    elif isinstance(found.problem, GeneralizedAssignment):
+        generalized_assignment.write(found.problem, path, found.solution)
     elif isinstance(found.problem, Flowshop):
         flowshop.write(found.problem, path)
     else:
         kind = type(found.problem).__name__
-        raise InputError(
-            f"only knapsacks, quadratic assignments and flowshops can be written so far, but {spec} is a {kind}"
-        )
+        raise InputError(f"only knapsacks, assignments and flowshops can be written so far, but {spec} is a {kind}")
     click.echo(f"{path}: {found.problem.describe()}")
 
 

@@ -19,19 +19,25 @@ _SOME = {
     "instances": ("sns", "pugace"),
     "figures": ("sns",),
     "workers": ("sgs", "sns"),
-    "threads": ("pugace",),
+    "threads": ("pugace", "mls"),
     "seconds": ("pugace",),
 }
 
 
 @click.command()
-@click.argument("paper", type=click.Choice(["sgs", "sns", "pugace"]))
-@click.option("--table", type=int, help="Only this table of the paper (sgs: 3 to 12; sns: 2 to 9; pugace: 2 or 3).")
+@click.argument("paper", type=click.Choice(["sgs", "sns", "pugace", "mls"]))
+@click.option(
+    "--table", type=int, help="Only this table of the paper (sgs: 3 to 12; sns: 2 to 9; pugace: 2 or 3; mls: 2 to 5)."
+)
 @click.option("--instances", type=str, metavar="FOLDER", help="The paper's public instances (sns, pugace).")
-@click.option("--quick", is_flag=True, help="Smaller instances and 10 runs; pugace: all instances and 3 runs.")
-@click.option("--runs", type=int, help="Runs of each algorithm on each instance. Default as in the papers: 50, 30, 10.")
+@click.option(
+    "--quick", is_flag=True, help="Smaller instances and 10 runs, mls: 1 run; pugace: all instances and 3 runs."
+)
+@click.option(
+    "--runs", type=int, help="Runs of each algorithm on each instance. Default as in the papers: 50, 30, 10; mls: 3."
+)
 @click.option("--workers", type=int, help="Parallel processes (sgs, sns). Default: all cores.")
-@click.option("--threads", type=int, help="Threads of a run (pugace). Default: all cores.")
+@click.option("--threads", type=int, help="Threads of a run (pugace, mls). Default: all cores.")
 @click.option("--seconds", type=float, help="Longest run of the recommended engine (pugace). Default: 10.")
 @click.option("--store", type=str, help="Finished runs. Default results/PAPER.sqlite.")
 @click.option("--figures", type=str, metavar="FOLDER", help="Draw Figures 5 to 8 there, instead of tables (sns).")
@@ -40,7 +46,7 @@ _SOME = {
 @click.option("--json", "as_json", is_flag=True)
 @click.option("--quiet", is_flag=True, help="No progress.")
 def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **options: Any) -> None:
-    """Repeat the experiments of PAPER, sgs, sns or pugace, and print its tables, ours beside the published figures.
+    """Repeat the experiments of PAPER, sgs, sns, pugace or mls, and print its tables, ours beside the published.
 
     Finished runs are kept in the store: an interrupted reproduction goes on where it was.
     """

@@ -192,6 +192,8 @@ def _print(result: Result, best_known: Any) -> None:
     if result.bound is not None:
         distance = "" if result.gap is None else f"; the objective is {result.gap:.3%} from it"
         table.add_row("bound", f"{show_number(result.bound)}{distance}")
+    if result.front is not None:
+        table.add_row("front", f"{len(result.front):,} solutions, none dominated by another")
     table.add_row("found at", f"step {result.found_at:,} of {result.iterations:,} (stop: {result.stop})")
     table.add_row("speed", f"{result.evaluations:,} solutions in {result.seconds:.2f} s, {rate / 1e6:.3g} M/s")
     table.add_row("run on", f"{result.backend}, {result.threads} threads")

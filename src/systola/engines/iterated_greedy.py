@@ -24,7 +24,6 @@ from systola.problem import Problem, fitness
 from systola.rng import SEARCH, STEP, below, draw
 
 _LN2 = 0.6931471805599453
-_PER_WALK = 8  # rows of trials that a lane has at least, on any backend: two are used
 
 
 class Greedy(NamedTuple):
@@ -155,18 +154,17 @@ class IteratedGreedy:
     name = "ig"
 
     def prepare(self, problem: Problem) -> Design:
-        if not isinstance(problem.space, Order) or not problem.offers("find_place"):
+        outlooks = problem.outlooks()
+        if not isinstance(problem.space, Order) or not problem.offers("find_place") or outlooks is None:
             raise InputError(
-                f"iterated greedy needs a problem with `find_place`, which {type(problem).__name__} has not; choose "
-                "hill or tabu"
+                f"iterated greedy needs a problem with `find_place` and `outlooks`, which {type(problem).__name__} has "
+                "not; choose hill or tabu"
             )
         n = problem.space.n
         check_number("size", self.size, 1, 10**6)
         check_number("taken", self.taken, 1, max(1, n - 1))
         check_number("rounds", self.rounds, 1, 10**6)
         check_number("temperature", self.temperature, 0, 10**9, whole=False)
-        outlooks = problem.outlooks()
-        assert outlooks is not None
         return Design(
             record=Greedy(self.size, self.taken, self.rounds, float(self.temperature * problem.warmth())),
             cells=self.size,

@@ -28,7 +28,7 @@ from systola.population import NEVER, Population, note
 from systola.problem import Problem
 from systola.records import record_type
 from systola.rng import START, STEP, below, draw
-from systola.verbs import give_body
+from systola.verbs import Body, give_body
 
 _MEMBERS, _ASIDE, _RESTARTS, _FLAGS = range(1, 5)  # in memory: counts, then for each member whether it was explored
 _FIRST_ROOM = 256
@@ -128,62 +128,70 @@ def _leave(self: Any, population: Any, base: Any, count: Any, first: Any, flagge
 
 
 @called
+def _has_room(self: Any, population: Any, base: Any, count: Any, other: Any, at: Any) -> Any:
+    """Whether a section may take other[at]: if it is not full, or has a member that would leave."""
+    found = self.cap == 0 or count < self.cap
+    for k in range(count):
+        found = found or _covers(self, other, at, population.scores, base + k)
+    return found
+
+
+@called
 def _put_aside(self: Any, population: Any) -> None:
     """The archive of this search joins the front of all before."""
-    memory = population.memory
-    room = population.memory.shape[0] - _FLAGS
-    base = 1 + room
-    before = memory[_ASIDE]
-    count = before
-    for k in range(memory[_MEMBERS]):
-        if not _is_covered(self, population.scores, base, base + before, population.scores, 1 + k):
-            copy_row(population, 1 + k, base + count)
-            count += 1
-    memory[_ASIDE] = _leave(self, population, base, count, before, False)
+    scores, memory = population.scores, population.memory
+    base = 1 + memory.shape[0] - _FLAGS
+    count = memory[_ASIDE]
+    for k in range(1, 1 + memory[_MEMBERS]):
+        if not _is_covered(self, scores, base, base + count, scores, k) and _has_room(
+            self, population, base, count, scores, k
+        ):
+            copy_row(population, k, base + count)
+            count = _leave(self, population, base, count + 1, count, False)
+    memory[_ASIDE] = count
+
+
+@called
+def _enter(self: Any, space: Any, population: Any, target: Any, at: Any) -> None:
+    """A candidate takes a row."""
+    x, scores = population.x, population.scores
+    for w in range(x.shape[1]):
+        x[target, w] = x[NOW, w]
+    i, j = locate(self, population.numbers[at])
+    make(self, space, x, target, i, j)
+    for w in range(scores.shape[1]):
+        scores[target, w] = population.near[at, w]
+    population.memory[_FLAGS + target - 1] = 0
 
 
 @called
 def _admit(self: Any, space: Any, population: Any, lanes: Any) -> None:
     """Candidates come into the archive, and members that they dominate leave it."""
-    x, scores, memory = population.x, population.scores, population.memory
+    scores, memory = population.scores, population.memory
     before = memory[_MEMBERS]
     count = before
     for lane in range(lanes.step.shape[0]):
-        at = self.size * lane // lanes.step.shape[0]
-        for q in range(lanes.move[lane] + 1):
-            if _is_covered(self, scores, 1 + before, 1 + count, population.near, at + q):
+        first = self.size * lane // lanes.step.shape[0]
+        for at in range(first, first + lanes.move[lane] + 1):
+            # No member of before the step covers a candidate; `_keep_candidate` has seen to that.
+            if _is_covered(self, scores, 1 + (0 if self.cap else before), 1 + count, population.near, at):
                 continue
-            if self.cap > 0 and count >= self.cap and not _has_victim(self, scores, count, population.near, at + q):
+            if self.cap:  # what leaves makes room at once
+                if _has_room(self, population, 1, count, population.near, at):
+                    _enter(self, space, population, 1 + count, at)
+                    count = _leave(self, population, 1, count + 1, count, True)
                 continue
-            # Of those that came before it in this step, it may dominate some.
             k = before
-            while k < count:
-                if _covers(self, population.near, at + q, scores, 1 + k):
+            while k < count:  # those that came before it in this step
+                if _covers(self, population.near, at, scores, 1 + k):
                     count -= 1
                     if k != count:
                         copy_row(population, 1 + count, 1 + k)
                 else:
                     k += 1
-            target = 1 + count
-            for w in range(x.shape[1]):
-                x[target, w] = x[NOW, w]
-            i, j = locate(self, population.numbers[at + q])
-            make(self, space, x, target, i, j)
-            for w in range(scores.shape[1]):
-                scores[target, w] = population.near[at + q, w]
+            _enter(self, space, population, 1 + count, at)
             count += 1
-    for k in range(before, count):
-        memory[_FLAGS + k] = 0
-    memory[_MEMBERS] = _leave(self, population, 1, count, before, True)
-
-
-@inlined
-def _has_victim(self: Any, scores: Any, count: Any, near: Any, at: Any) -> Any:
-    """Whether a candidate dominates a member, so that the archive does not become larger by it."""
-    found = False
-    for k in range(count):
-        found = found or _covers(self, near, at, scores, 1 + k)
-    return found
+    memory[_MEMBERS] = count if self.cap else _leave(self, population, 1, count, before, True)
 
 
 @called
@@ -215,6 +223,15 @@ def _begin_search(self: Any, space: Any, problem: Any, population: Any, lanes: A
     population.memory[_FLAGS] = 1
 
 
+@called
+def _look_at(self: Any, space: Any, problem: Any, population: Any, lanes: Any, member: Any, step: Any) -> None:
+    """This member is the one to be explored."""
+    copy_row(population, 1 + member, NOW)
+    observe(self, space, problem, population, lanes)
+    copy_row(population, NOW, 1 + member)  # with measures that are no objectives, too
+    note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
+
+
 def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
     memory = population.memory
     if step == 0:
@@ -229,15 +246,27 @@ def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, 
     chosen = _choose(self, population, seed, step)
     if chosen != NEVER:
         memory[_FLAGS + chosen] = 1
-        copy_row(population, 1 + chosen, NOW)
-        observe(self, space, problem, population, lanes)
-        copy_row(population, NOW, 1 + chosen)  # with measures that are no objectives, too
-        note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
+        _look_at(self, space, problem, population, lanes, chosen, step)
         return True
     _put_aside(self, population)
     memory[_RESTARTS] += 1
     sample(space, population.x, NOW, seed, START, step, 0)
     _begin_search(self, space, problem, population, lanes, step)
+    return True
+
+
+# Parts of a step, to measure how long they take.
+
+
+def _ignore(
+    self: Any, problem: Any, population: Any, lanes: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any, step: Any
+) -> Any:
+    return False
+
+
+def _look_on(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+    """Choose and look, again and again: a member that was chosen is not crossed off."""
+    _look_at(self, space, problem, population, lanes, max(0, _choose(self, population, seed, step)), step)
     return True
 
 
@@ -264,16 +293,28 @@ class PLS:
     name = "pls"
 
     def prepare(self, problem: Problem) -> Design:
+        return self._lay_out(problem, "Pareto", conclude=_conclude, consider=_keep_candidate)
+
+    def prepare_part(self, problem: Problem, part: Literal["evaluation", "search"]) -> Design:
+        """A design like that of `prepare`, which makes only parts of each step, so that their time can be measured.
+
+        For the evaluation all neighbours are measured, and nothing is done with them. The search adds the end of a
+        step, where a member is chosen and looked at; over no lanes it is that alone. The archive never changes.
+        """
+        end = {"conclude": _look_on} if part == "search" else {}
+        return self._lay_out(problem, f"Pareto_{part}", consider=_ignore, **end)
+
+    def _lay_out(self, problem: Problem, label: str, *, consider: Body, **bodies: Body) -> Design:
         around = lay_out(self.neighbourhood, problem)
         if self.accept not in ("non-dominated", "dominating"):
             raise InputError(f"`accept` must be non-dominated or dominating, but got {self.accept!r}")
         if self.cap is not None:
             check_number("cap", self.cap, 1, 2**31)
         fields = (*FIELDS, "size", "count", "signs", "dominating", "cap")
-        record = record_type(f"Pareto_{around.label}", fields)
+        record = record_type(f"{label}_{around.label}", fields)
         around.equip(record)
-        equip(record, advance, conclude=_conclude)
-        give_body("consider", record, _keep_candidate)
+        equip(record, advance, **bodies)
+        give_body("consider", record, consider)
         senses = problem.senses
         values = (around.size, len(senses), np.array(senses, np.int64), self.accept == "dominating", self.cap or 0)
         return Design(

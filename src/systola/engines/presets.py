@@ -5,7 +5,9 @@ from __future__ import annotations
 from systola.encodings import Bits, Order
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
+from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.neighbourhood import SNS
+from systola.engines.pareto import PLS
 from systola.engines.systolic import SGS
 from systola.errors import InputError
 from systola.problem import Problem
@@ -13,6 +15,8 @@ from systola.problem import Problem
 
 def recommend(problem: Problem) -> Engine:
     """An engine that is a good first choice."""
+    if problem.offers("find_place"):
+        return IteratedGreedy() if len(problem.senses) == 1 else PLS()
     if problem.offers("repair"):
         return SNS(exponential=True, random=True, moving=True, repair=True, seeded=True)
     if isinstance(problem.space, Bits):
@@ -30,7 +34,7 @@ def memetic(problem: Problem) -> Engine:
             f"{type(problem.space).__name__}; choose auto"
         )
     n = problem.space.n
-    side = min(20, max(6, round((24_000 / n) ** 0.5)))  # fewer where a search takes longer
+    side = min(20, max(6, round(600 / n)))  # fewer where a search takes longer
     return Cellular(
         size=side * side,
         neighbourhood="L5",

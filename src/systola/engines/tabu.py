@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from systola.encodings import Order
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.walk import (
     LISTED,
@@ -47,6 +48,14 @@ def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, 
     return True
 
 
+def _usual(problem: Problem, label: str) -> tuple[int, int]:
+    """Tenure and spread where none are given."""
+    n: int = problem.space.n
+    if label.startswith("insertion"):
+        return min(8, n), 4
+    return (max(1, 9 * n // 10), n // 5) if isinstance(problem.space, Order) else (max(4, n // 10), 4)
+
+
 @dataclass(frozen=True)
 class Tabu:
     """Tabu search: the best neighbour that is allowed, step by step.
@@ -57,8 +66,9 @@ class Tabu:
         "flip" or "flip-two" for bits, "reassign" for integers, "swap", "insertion" or "reversal" for permutations;
         by default the first of these, or "insertion" where the problem knows how to survey that.
     tenure : int, optional
-        For how many steps at least what was changed must not come back; by default 0.9 times the number of decisions
-        for a permutation, as Taillard 1991, and a tenth of it, at least 4, for others.
+        For how many steps at least what was changed must not come back; by default 8 for insertions, as Nowicki,
+        Smutnicki 1996, 0.9 times the number of decisions for other moves of a permutation, as Taillard 1991, and a
+        tenth of it, at least 4, for others.
     spread : int, optional
         Up to how many steps more, drawn at random; by default 0.2 times the number of decisions, or 4.
     """
@@ -70,10 +80,9 @@ class Tabu:
 
     def prepare(self, problem: Problem) -> Design:
         around = lay_out(self.neighbourhood, problem)
-        n = problem.space.n
-        ordered = around.bans == n * n
-        tenure = self.tenure if self.tenure is not None else max(1, 9 * n // 10) if ordered else max(4, n // 10)
-        spread = self.spread if self.spread is not None else n // 5 if ordered else 4
+        tenure, spread = _usual(problem, around.label)
+        tenure = tenure if self.tenure is None else self.tenure
+        spread = spread if self.spread is None else self.spread
         check_number("tenure", tenure, 0, 10**9)
         check_number("spread", spread, 0, 10**9)
         record = record_type(f"Tabu_{around.label}", (*FIELDS, "first", "climbing", "shortest", "choices"))

@@ -26,7 +26,7 @@ from systola.operators.neighbours import (
     survey,
 )
 from systola.population import NEVER, note, ranks_above
-from systola.problem import Problem, better
+from systola.problem import Problem, better, fitness, prefers
 from systola.verbs import body_of, verb
 
 NOW, BEST = 0, 1  # rows of the population
@@ -43,16 +43,26 @@ def _seat(lanes: Any, lane: Any) -> Any:
 
 
 @inlined
+def _is_fitter(problem: Any, one: Any, other: Any) -> Any:
+    """Whether one of two moves is to be made rather than the other, by their measures.
+
+    Not by `better`, which need not be an order: then the choice would depend on who is compared with whom first.
+    """
+    gain = fitness(problem, one) - fitness(problem, other)
+    return gain > 0 or (gain == 0 and prefers(problem, one, other))
+
+
+@inlined
 def _goes_before(problem: Any, lanes: Any, one: Any, other: Any, by_number: Any) -> Any:
-    """Whether the move of lane `one` is to be made rather than that of the other: better, or as good and earlier."""
+    """Whether the move of lane `one` is to be made rather than that of the other: fitter, or as fit and earlier."""
     if lanes.move[one] == NEVER or lanes.move[other] == NEVER:
         return lanes.move[one] != NEVER
     if by_number:
         return lanes.move[one] < lanes.move[other]
     mine, theirs = lanes.trial[_seat(lanes, one)], lanes.trial[_seat(lanes, other)]
-    if better(problem, mine, theirs):
+    if _is_fitter(problem, mine, theirs):
         return True
-    return lanes.move[one] < lanes.move[other] and not better(problem, theirs, mine)
+    return lanes.move[one] < lanes.move[other] and not _is_fitter(problem, theirs, mine)
 
 
 @called
@@ -109,7 +119,7 @@ def keep_best_move(
     """The body of `consider` where one move is made: keep it if it is the best one that is allowed."""
     seat = _seat(lanes, lane)
     measures = lanes.trial[trial]
-    if lanes.move[lane] != NEVER and not better(problem, measures, lanes.trial[seat]):
+    if lanes.move[lane] != NEVER and not _is_fitter(problem, measures, lanes.trial[seat]):
         return False
     if self.climbing:
         if not better(problem, measures, population.scores[NOW]):

@@ -12,8 +12,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from systola.errors import InputError
-from systola.formats import flowshop, knapsack, multi_knapsack, next_release, quadratic_assignment
+from systola.formats import (
+    flowshop,
+    generalized_assignment,
+    knapsack,
+    multi_knapsack,
+    next_release,
+    quadratic_assignment,
+)
 from systola.formats import flowshop_generator as flowshops
+from systola.formats import generalized_assignment_generator as generalized
 from systola.formats import quadratic_assignment_generator as assignments
 from systola.formats.instance import Instance
 from systola.formats.library import Library
@@ -59,6 +67,10 @@ def _kind(name: str, text: str) -> str:
     return one_of(text, knapsack.KINDS, name)
 
 
+def _sense(name: str, text: str) -> str:
+    return one_of(text, generalized_assignment.SENSES, name)
+
+
 def _objectives(name: str, text: str) -> str:
     return ",".join(split_objectives(text))
 
@@ -73,6 +85,10 @@ def _make_published_flowshop(number: int, **options: Any) -> tuple[Problem, None
 
 def _make_flowshop(jobs: int, machines: int, seed: int, **options: Any) -> tuple[Problem, None]:
     return flowshops.uniform(jobs, machines, seed, **options), None
+
+
+def _make_generalized_assignment(kind: str, agents: int, jobs: int, seed: int) -> tuple[Problem, None]:
+    return generalized.generate(one_of(kind, generalized.KINDS, "type"), agents, jobs, seed), None
 
 
 def _make_knapsack(items: int, spread: int, kind: str = "paper") -> tuple[Problem, int | None]:
@@ -169,6 +185,8 @@ FORMATS = (
     Format("Taillard", "flowshop", flowshop.read_taillard, _FLOWSHOP_OPTIONS),
     Format("Liefooghe", "flowshop", flowshop.read_liefooghe, _FLOWSHOP_OPTIONS, lines=True),
     Format("Minella", "flowshop", flowshop.read_minella, _FLOWSHOP_OPTIONS),
+    Format("gap", "gap", generalized_assignment.read_numbered, {"sense": _sense}),
+    Format("single gap", "gap", generalized_assignment.read_single, {"sense": _sense}),
     Format("knapPI", "knapsack", knapsack.read),
     Format("mknap1 and mknapcb", "mkp", multi_knapsack.read_numbered),
     Format("mknap2", "mkp", multi_knapsack.read_named),
@@ -195,6 +213,14 @@ GENERATORS = (
         "drawn as those of Taillard 1993 and Liefooghe et al. 2007",
         _make_flowshop,
         _FLOWSHOP_OPTIONS,
+        seeded=True,
+    ),
+    Generator(
+        "gap",
+        "gap:TYPE-AGENTSxJOBS[@SEED]",
+        r"(?P<kind>[a-z]+)-(?P<agents>[0-9]+)x(?P<jobs>[0-9]+)",
+        "types a to d of Chu, Beasley 1997, and e of Laguna et al. 1995, by their rules",
+        _make_generalized_assignment,
         seeded=True,
     ),
     Generator(

@@ -72,6 +72,13 @@ def blank(width: float, height: float, projection: str | None = None) -> tuple[F
     return figure, axes[0]
 
 
+def shades(count: int) -> list[tuple[float, ...]]:
+    """So many colours from dark to light, in this order for all common kinds of colour vision."""
+    from matplotlib import colormaps
+
+    return [colormaps["cividis"](i / max(count - 1, 1)) for i in range(count)]
+
+
 def save(figure: Figure, path: str | PathLike[str]) -> None:
     """Write a figure as PNG, PDF or SVG, by the ending of its name. Equal figures give equal files.
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from systola.errors import InputError
 
-_PAPERS = ("sgs", "sns", "pugace")
+_PAPERS = ("sgs", "sns", "pugace", "mls")
 _VERDICTS: dict[str, int | None] = {"▲": 1, "▽": -1, "–": 0, "?": None}
 
 
@@ -144,8 +144,8 @@ def load_figures(paper: str, number: int) -> PublishedFigures:
     Parameters
     ----------
     paper
-        ``sgs``, whose tables of figures are 3, 5, 8, 10 to 12 and 16 to 21; ``sns``, with 2 to 9; or ``pugace``,
-        with 2 and 3.
+        ``sgs``, whose tables of figures are 3, 5, 8, 10 to 12 and 16 to 21; ``sns``, with 2 to 9; ``pugace``, with 2
+        and 3; or ``mls``, with 2 to 5.
     number
         The number of the table.
 

@@ -1,6 +1,7 @@
 """Measures of a changed solution from those of the one it was made from, as far as the problem can.
 
-`choose_appraisal` gives a problem the bodies that fit what it offers: flips, swaps, or its plain objective.
+`choose_appraisal` gives a problem the bodies that fit what it offers: flips, reassignments, swaps, or its plain
+objective.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from systola.bits import lowest_one, toggle
-from systola.encodings import Bits, Order
-from systola.increments import count, flip, swap, weigh
+from systola.encodings import Bits, Digits, Order
+from systola.increments import count, flip, reassign, swap, weigh
+from systola.kernel import inlined
 from systola.population import assess
 from systola.problem import Problem
 from systola.verbs import body_of, give_body, large_verb
@@ -75,6 +77,15 @@ def _gauge_by_tally(
     weigh(problem, tally, measures)
 
 
+@inlined
+def _count_differing(space: Any, x: Any, parent: Any, children: Any, child: Any) -> Any:
+    """In how many decisions two solutions differ, of integers or permutations."""
+    differing = np.int64(0)
+    for i in range(space.n):
+        differing += x[parent, i] != children[child, i]
+    return differing
+
+
 def _appraise_by_flips(
     problem: Any,
     space: Any,
@@ -102,6 +113,34 @@ def _appraise_by_flips(
     weigh(problem, tally, measures)
 
 
+def _appraise_by_reassignments(
+    problem: Any,
+    space: Any,
+    x: Any,
+    parent: Any,
+    known: Any,
+    children: Any,
+    child: Any,
+    lanes: Any,
+    lane: Any,
+    tally: Any,
+    measures: Any,
+) -> None:
+    if _FEW * _count_differing(space, x, parent, children, child) > space.n:
+        gauge(problem, space, children, child, lanes, lane, tally, measures)
+        return
+    for k in range(tally.shape[0]):
+        tally[k] = known[k]
+    for i in range(space.n):
+        lanes.spare[lane, i] = x[parent, i]
+    for i in range(space.n):
+        wanted = children[child, i]
+        if wanted != lanes.spare[lane, i]:
+            reassign(problem, lanes.spare, lane, i, wanted, tally)
+            lanes.spare[lane, i] = wanted
+    weigh(problem, tally, measures)
+
+
 def _appraise_by_swaps(
     problem: Any,
     space: Any,
@@ -115,9 +154,7 @@ def _appraise_by_swaps(
     tally: Any,
     measures: Any,
 ) -> None:
-    differing = np.int64(0)
-    for i in range(space.n):
-        differing += x[parent, i] != children[child, i]
+    differing = _count_differing(space, x, parent, children, child)
     if _FEW * differing > space.n:
         gauge(problem, space, children, child, lanes, lane, tally, measures)
         return
@@ -198,16 +235,19 @@ def choose_gauge(problem: Problem) -> None:
     give_body("gauge", type(problem)._record, _gauge_by_tally if problem.tallies() else _gauge_by_evaluation)
 
 
+_STEPWISE = {
+    Bits: ("flip", _appraise_by_flips),
+    Digits: ("reassign", _appraise_by_reassignments),
+    Order: ("swap", _appraise_by_swaps),
+}
+
+
 def choose_appraisal(problem: Problem) -> bool:
     """Give the problem its bodies; whether they need tallies of all solutions."""
     choose_gauge(problem)
-    by_flips = isinstance(problem.space, Bits) and problem.offers("flip")
-    by_swaps = isinstance(problem.space, Order) and problem.offers("swap")
+    step, body = _STEPWISE[type(problem.space)]
+    offered = problem.offers(step)
     record = type(problem)._record
-    give_body(
-        "appraise",
-        record,
-        _appraise_by_flips if by_flips else _appraise_by_swaps if by_swaps else _appraise_by_evaluation,
-    )
-    give_body("try_swap", record, _try_by_swap if by_swaps else _try_by_evaluation)
-    return by_flips or by_swaps
+    give_body("appraise", record, body if offered else _appraise_by_evaluation)
+    give_body("try_swap", record, _try_by_swap if offered and step == "swap" else _try_by_evaluation)
+    return offered

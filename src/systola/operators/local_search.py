@@ -31,12 +31,20 @@ def _copy_known(population: Any, lanes: Any, row: Any, trial: Any) -> None:
         lanes.tally[trial, k] = population.tally[row, k]
 
 
+@inlined
+def _try(
+    problem: Any, space: Any, population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any, lane: Any
+) -> None:
+    """Measures and tally of x[row] with i and j exchanged."""
+    known = population.tally[row if population.tally.shape[0] > 1 else 0]
+    try_swap(problem, space, population.x, row, known, i, j, lanes, lane, lanes.tally[trial], lanes.trial[trial])
+
+
 @called
 def _beats(problem: Any, space: Any, population: Any, lanes: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
     """Whether x[row] with i and j exchanged beats what lanes.trial[2 * lane] says, which then says it."""
     best, new = 2 * lane, 2 * lane + 1
-    known = population.tally[row if population.tally.shape[0] > 1 else 0]
-    try_swap(problem, space, population.x, row, known, i, j, lanes, lane, lanes.tally[new], lanes.trial[new])
+    _try(problem, space, population, lanes, row, i, j, new, lane)
     if not better(problem, lanes.trial[new], lanes.trial[best]):
         return False
     for k in range(lanes.trial.shape[1]):
@@ -75,11 +83,8 @@ def best_swap(
     number, _, _, _ = numbers(common(key), 0)
     position = below(number, space.n)
     found = np.int64(0) if position > 0 else np.int64(1)
-    known = population.tally[row if population.tally.shape[0] > 1 else 0]
     best = 2 * lane
-    try_swap(
-        problem, space, population.x, row, known, position, found, lanes, lane, lanes.tally[best], lanes.trial[best]
-    )
+    _try(problem, space, population, lanes, row, position, found, best, lane)
     for j in range(found + 1, space.n):
         if j != position and _beats(problem, space, population, lanes, row, position, j, lane):
             found = np.int64(j)
@@ -98,9 +103,8 @@ def best_swap_by_gains(
     for j in range(found + 1, space.n):
         if gains[j] > gains[found] and j != position:
             found = np.int64(j)
-    x = population.x
-    x[row, position], x[row, found] = x[row, found], x[row, position]
-    _measure_again(space, problem, population, lanes, row, lane)
+    _try(problem, space, population, lanes, row, position, found, 2 * lane, lane)
+    _adopt(population, lanes, row, position, found, 2 * lane)
 
 
 def descent(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> None:

@@ -34,7 +34,7 @@ from systola.verbs import Body, give_body
 FIELDS = ("n", "starts", "others", "low", "sense")  # of an engine's record, for its neighbourhood
 
 
-# What is banned: a value in a place.
+# What is banned: a value in a place, or of two values which comes first.
 
 
 def _ban_places(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
@@ -47,12 +47,20 @@ def _are_banned_places(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, 
     return one and until[at + np.int64(x[row, j]) * self.n + i] >= now
 
 
-def _ban_place(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
-    until[at + np.int64(x[row, i]) * self.n + i] = one
+def _ban_precedence(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+    # Not a place, as items that are neighbours change places by a move of either of them.
+    before = i if i < j else i - 1
+    until[at + np.int64(x[row, before]) * self.n + x[row, before + 1]] = one
 
 
-def _is_banned_place(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
-    return until[at + np.int64(x[row, i]) * self.n + j] >= now
+def _is_banned_precedence(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+    taken = np.int64(x[row, i])
+    found = False
+    for k in range(i + 1, j + 1):
+        found = found or until[at + np.int64(x[row, k]) * self.n + taken] >= now
+    for k in range(j, i):
+        found = found or until[at + taken * self.n + x[row, k]] >= now
+    return found
 
 
 def _ban_decision(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
@@ -305,8 +313,8 @@ _KNOWN: dict[str, tuple[Any, dict[str, Body]]] = {
             "locate": _locate_insertion,
             "is_move": _is_insertion,
             "make": _insert,
-            "ban": _ban_place,
-            "is_banned": _is_banned_place,
+            "ban": _ban_precedence,
+            "is_banned": _is_banned_precedence,
         },
     ),
     "reversal": (Order, {**_PAIRS, **_PLACES, "make": _reverse}),
@@ -340,6 +348,11 @@ class Neighbourhood:
             give_body(name, record, body)
 
 
+def _compares_by_itself(problem: Problem) -> bool:
+    """Whether a problem says how to compare solutions: then a gain in fitness does not give the measures."""
+    return any(hasattr(problem, name) for name in ("fitness", "violation", "better", "prefers"))
+
+
 def lay_out(name: str | None, problem: Problem) -> Neighbourhood:
     """The neighbourhood called so, by default the most usual one of the problem's encoding."""
     space = problem.space
@@ -366,11 +379,11 @@ def lay_out(name: str | None, problem: Problem) -> Neighbourhood:
         size = _SIZES[name](n)
     outlook, work, single = None, None, 0
     outlooks, table = problem.outlooks(), problem.tables()
-    if name == "insertion" and outlooks:
+    if name == "insertion" and outlooks and problem.offers("survey_insertions"):
         bodies |= {"survey": _survey_insertions, "observe": _observe_outlook}
         outlook, work = Tables(outlooks.number, outlooks.dtype), Tables(outlooks.work, outlooks.dtype)
         name, single = "insertion_outlook", outlooks.single
-    elif name == "swap" and table and len(problem.senses) == 1:
+    elif name == "swap" and table and len(problem.senses) == 1 and not _compares_by_itself(problem):
         bodies |= {"survey": _survey_table, "observe": _observe_table, "follow": _follow_by_table}
         name, outlook = "swap_table", table
     values = (n, starts, others, low, problem.senses[0])

@@ -2,10 +2,20 @@
 
 from systola.problems.customer_release import CustomerRelease
 from systola.problems.flowshop import Flowshop
+from systola.problems.generalized_assignment import GeneralizedAssignment
 from systola.problems.knapsack import Knapsack
 from systola.problems.mmdp import MMDP
 from systola.problems.multi_knapsack import MultiKnapsack
 from systola.problems.next_release import NextRelease
 from systola.problems.quadratic_assignment import QuadraticAssignment
 
-__all__ = ["MMDP", "CustomerRelease", "Flowshop", "Knapsack", "MultiKnapsack", "NextRelease", "QuadraticAssignment"]
+__all__ = [
+    "MMDP",
+    "CustomerRelease",
+    "Flowshop",
+    "GeneralizedAssignment",
+    "Knapsack",
+    "MultiKnapsack",
+    "NextRelease",
+    "QuadraticAssignment",
+]

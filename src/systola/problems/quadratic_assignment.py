@@ -18,8 +18,9 @@ from systola.encodings import Array, Permutation
 from systola.errors import InputError
 from systola.increments import Tables, Tallies
 from systola.kernel import called, inlined
-from systola.lines import add_products, padded
+from systola.lines import narrow, padded
 from systola.problem import MINIMISE, Problem
+from systola.products import add_gathered, add_products
 
 
 @inlined
@@ -42,17 +43,19 @@ def _total(a: Any, b: Any, x: Any, row: Any) -> Any:
 
 
 @called
-def _difference(a: Any, b: Any, x: Any, row: Any, r: Any, s: Any) -> Any:
+def _difference(a: Any, b: Any, sums: Any, x: Any, row: Any, r: Any, s: Any) -> Any:
     """Sum over k other than r and s of (a[r, k] - a[s, k]) * (b[x[s], x[k]] - b[x[r], x[k]])."""
     n = x.shape[1]
     width = padded(n)
     at_r, at_s = np.int64(x[row, r]) * n, np.int64(x[row, s]) * n
-    total = np.int64(0)
+    total = narrow(0, sums)
     for k in range(n):
-        far = np.int64(_look_up(b, at_s, x, row, k)) - np.int64(_look_up(b, at_r, x, row, k))
-        total += (np.int64(a[r * width + k]) - np.int64(a[s * width + k])) * far
-    total += a[s * width + r] * b[at_s + x[row, r]] + a[r * width + s] * b[at_r + x[row, s]]
-    return total
+        # Whatever overflows on the way is right again in the end, as the sum fits.
+        far = narrow(_look_up(b, at_s, x, row, k) - _look_up(b, at_r, x, row, k), sums)
+        near = narrow(a[r * width + k] - a[s * width + k], sums)
+        total = narrow(total + narrow(near * far, sums), sums)
+    back = np.int64(a[s * width + r]) * b[at_s + x[row, r]] + np.int64(a[r * width + s]) * b[at_r + x[row, s]]
+    return total + back
 
 
 @called
@@ -64,12 +67,8 @@ def _gather_gains(a: Any, a_back: Any, b: Any, b_back: Any, x: Any, row: Any, r:
     for k in range(n):
         if k != r:
             at = np.int64(x[row, k]) * n
-            for j in range(n):
-                gains[width + j] = _look_up(b_back, at, x, row, j)
-            add_products(gains, 0, width, a[r * width + k], a_back, k * width, b[at_r + x[row, k]], gains, width, 1)
-    for j in range(n):
-        gains[width + j] = _look_up(b_back, at_r, x, row, j)
-    add_products(gains, 0, width, 0, a, r * width, 0, gains, width, -1)
+            add_gathered(gains, n, a[r * width + k], a_back, k * width, b[at_r + x[row, k]], b_back, at, x, row, 1)
+    add_gathered(gains, n, 0, a, r * width, 0, b_back, at_r, x, row, -1)
 
 
 @called
@@ -156,6 +155,7 @@ class QuadraticAssignment(Problem):
     far_back: Array = field(init=False, repr=False)
     own_near: Array = field(init=False, repr=False)  # the diagonals
     own_far: Array = field(init=False, repr=False)
+    sums: Array = field(init=False, repr=False)  # empty, and as wide as gains have to be
     symmetric: bool = field(init=False, repr=False)
     diagonal: bool = field(init=False, repr=False)  # whether both diagonals have something in them
 
@@ -193,6 +193,7 @@ class QuadraticAssignment(Problem):
             symmetric=symmetric,
             diagonal=bool(own_near.any() and own_far.any()),
         )
+        self.derive(sums=np.zeros(0, np.int32 if self.largest_gain < 2**30 else np.int64))
 
     def evaluate(self, x):
         total = 0
@@ -216,9 +217,9 @@ class QuadraticAssignment(Problem):
         n = len(self.flows)
         width = padded(n)
         at_i, at_j = np.int64(x[row, i]), np.int64(x[row, j])
-        change = _difference(self.near, self.far, x, row, i, j)
+        change = np.int64(_difference(self.near, self.far, self.sums, x, row, i, j))
         if not self.symmetric:
-            change += _difference(self.near_back, self.far_back, x, row, i, j)
+            change += _difference(self.near_back, self.far_back, self.sums, x, row, i, j)
             flows = self.near[i * width + j] - self.near_back[i * width + j]
             change += flows * (self.far[at_j * n + at_i] - self.far_back[at_j * n + at_i])
         if self.diagonal:
@@ -227,7 +228,7 @@ class QuadraticAssignment(Problem):
 
     def swap_gains(self, x, row, i, gains):
         n = len(self.flows)
-        for j in range(2 * padded(n)):
+        for j in range(padded(n)):
             gains[j] = 0
         _gather_gains(self.near, self.near_back, self.far, self.far_back, x, row, i, gains)
         if not self.symmetric:
@@ -239,7 +240,7 @@ class QuadraticAssignment(Problem):
     def tables(self) -> Tables:
         n = len(self.flows)
         blocks = 2 if self.symmetric else 3
-        return Tables((blocks * n + 4) * padded(n), np.int32 if self.largest_gain < 2**30 else np.int64)
+        return Tables((blocks * n + 4) * padded(n), self.sums.dtype)
 
     @cached_property
     def largest_gain(self) -> int:

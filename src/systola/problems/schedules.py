@@ -2,8 +2,9 @@
 
 What is kept of a schedule, its *outlook*, is when each machine gets free after each number of jobs and what has been
 counted up to there, one line for each machine and count (see `passage`); then, for the makespan alone, how long it
-takes each machine from each job to the end, and when that would be for the release dates alone. A neighbour shares the beginning with the schedule, and neighbours that
-differ in where one job is put share the jobs that follow, too: they pass the machines together, as one vector.
+takes each machine from each job to the end, and how late the end is for the release dates of the jobs to come. A
+neighbour shares the beginning with the schedule, and neighbours that differ in where one job is put share the jobs that
+follow, too: they pass the machines together, as one vector.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from systola.kernel import called, inlined
 from systola.lines import VECTOR, narrow, padded
-from systola.passage import COUNTS, pass_job, pass_run
+from systola.passage import COUNTS, meet, pass_job, pass_run
 from systola.problem import better
 
 MAKESPAN, TARDINESS = 0, 1  # measures are counted so; tardy jobs and flow time come after
@@ -148,11 +149,7 @@ def _try_places(problem: Any, job: Any, first: Any, last: Any, count: Any, work:
     pass_job(work, 0, 0, last - first, problem.lengths, job * m, m, problem.ends[job], problem.ready[job])
     if problem.alone:  # Taillard's acceleration: what comes after is known
         tails = at + (m + COUNTS) * width
-        for lane in range(last - first):
-            most = np.int64(work[tails + m * width + first + lane])
-            for k in range(m):
-                most = max(most, np.int64(work[VECTOR * k + lane]) + work[tails + k * width + first + lane])
-            work[VECTOR * (m - 1) + lane] = narrow(most, work)
+        meet(work, 0, work, tails + first, width, m)
         return
     middle = min(last - 1, count)
     for t in range(first, middle):

@@ -1,0 +1,92 @@
+"""`systola draw`: pictures of saved results."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from systola.errors import InputError
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(["front", "attainment", "gantt", "convergence"]))
+@click.argument("results", nargs=-1, required=True)
+@click.option("--output", type=str, required=True, metavar="FILE", help="PNG, PDF or SVG.")
+@click.option("--instance", type=str, help="What was solved: names objectives and their senses; gantt needs it.")
+def draw(kind: str, results: tuple[str, ...], output: str, instance: str | None) -> None:
+    """Draw RESULTS, files that `systola solve --output` wrote.
+
+    front: the fronts of results, together. attainment: what the runs of each algorithm attain, in two objectives.
+    gantt: the schedule of a flowshop. convergence: how the best objective developed.
+    """
+    from systola.formats.catalog import open_instance
+    from systola.lab.plots import save
+    from systola.result import Result
+
+    loaded = {path: Result.load(path) for path in results}
+    problem = open_instance(instance).problem if instance else None
+    if kind == "gantt":
+        figure = _draw_gantt(loaded, problem)
+    elif kind == "convergence":
+        figure = _draw_convergence(loaded)
+    else:
+        figure = _draw_fronts(kind, loaded, problem)
+    save(figure, output)
+
+
+def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Any) -> Any:
+    from systola.lab.front_plots import plot_attainment, plot_front
+
+    for path, result in loaded.items():
+        if not result.front:
+            raise InputError(
+                f"{path} has no front: {result.algorithm} looks for one solution; solve with an algorithm such as pls"
+            )
+    counts = {len(result.front[0]) for result in loaded.values()}
+    if len(counts) > 1:
+        raise InputError(f"all fronts must have as many objectives, but these have {sorted(counts)}")
+    count = counts.pop()
+    senses = list(problem.senses) if problem else None
+    if senses is not None and len(senses) != count:
+        raise InputError(f"the instance has {len(senses)} objectives, but the fronts have {count}; name the right one")
+    labels = _labels(problem, count)
+    if kind == "front":
+        return plot_front({path: result.front for path, result in loaded.items()}, labels, senses=senses)
+    runs = defaultdict(list)
+    for result in loaded.values():
+        runs[result.algorithm].append(result.front)
+    return plot_attainment(runs, labels, senses=senses)
+
+
+def _labels(problem: Any, count: int) -> Sequence[str]:
+    names = getattr(problem, "objectives", "")
+    return names.split(",") if names else [f"objective {k + 1}" for k in range(count)]
+
+
+def _draw_gantt(loaded: dict[str, Any], problem: Any) -> Any:
+    from systola.lab.front_plots import plot_gantt
+    from systola.problems import Flowshop
+
+    if not isinstance(problem, Flowshop):
+        raise InputError("a Gantt chart needs the flowshop that was solved; name it with --instance")
+    if len(loaded) > 1:
+        raise InputError(f"a Gantt chart is of one result, but got {len(loaded)}")
+    (result,) = loaded.values()
+    if result.digest != problem.digest():
+        raise InputError(f"the result is not one of {problem.describe()}; name what was solved with --instance")
+    return plot_gantt(problem.schedule(result.solution), problem.times, result.solution, title=result.instance)
+
+
+def _draw_convergence(loaded: dict[str, Any]) -> Any:
+    from systola.lab.plots import convergence
+
+    curves = defaultdict(list)
+    for path, result in loaded.items():
+        samples = [s for s in result.trace.samples if s.violation == 0]
+        if not samples or isinstance(samples[0].objective, list):
+            raise InputError(f"{path} has no feasible solution of one objective to draw")
+        curves[result.algorithm].append([[s.evaluations for s in samples], [s.objective for s in samples]])
+    return convergence(curves)

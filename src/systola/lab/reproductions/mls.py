@@ -1,0 +1,223 @@
+"""Luong, Melab, Talbi 2011, section 6: our Tables 2 to 5 beside the published ones.
+
+Multiobjective local search on flowshops. The instances are generated. Runs are made here, one at a time on all threads,
+since their seconds are what the paper is about; Table 5 comes from runs of its own, which are timed part by part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from systola.engines.engine import Engine
+from systola.engines.pareto import PLS
+from systola.engines.tabu import Tabu
+from systola.errors import InputError
+from systola.formats.catalog import open_instance
+from systola.lab.experiment import Job, count_runs
+from systola.lab.profile import MOMENTS, REPEATS, profile_search
+from systola.lab.published import load_figures
+from systola.lab.store import Store
+from systola.lab.tables import Cell, Table
+from systola.problem import Problem
+from systola.solve import parameters_of, solve
+from systola.stop import Stop
+
+EXPERIMENT = "mls"
+FULL_RUNS, QUICK_RUNS = 3, 1  # the paper has 50; its times hardly vary, and nor do ours
+ITERATIONS = 10_000
+SIZES = {  # the first instance of each size
+    **{"20-10": "ta011", "20-20": "ta021", "50-10": "ta041", "50-20": "ta051"},
+    **{"100-10": "ta071", "100-20": "ta081", "200-10": "ta091", "200-20": "ta101"},
+}
+QUICK_SIZES = ("20-10", "20-20", "50-10", "50-20")
+TABU = Tabu(neighbourhood="insertion")
+DOMINATING = PLS("dominating", neighbourhood="insertion")
+NON_DOMINATED = PLS("non-dominated", neighbourhood="insertion")
+CPU, GPU = "i7", "gtx480-tex"  # which published times stand beside ours
+
+Place = tuple[str, str]  # a size, and what the engine accepts, or "tabu"
+Results = Mapping[Place, Sequence[Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """One table, and whose runs it shows."""
+
+    problem: str  # what the table is about
+    table: int
+    instances: tuple[str, ...]
+    engines: Mapping[str, Engine]
+    profiled: bool = False
+
+
+GROUPS = (
+    Group("tabu search", 2, tuple(SIZES), {"tabu": TABU}),
+    Group("dominating neighbours", 3, tuple(SIZES), {"dominating": DOMINATING}),
+    Group("non-dominated neighbours", 4, tuple(SIZES), {"non-dominated": NON_DOMINATED}),
+    Group("profile", 5, tuple(SIZES), {"dominating": DOMINATING, "non-dominated": NON_DOMINATED}, profiled=True),
+)
+_ENGINES = {
+    "tabu": "tabu search over the sum of the objectives",
+    "dominating": "PLS that accepts dominating neighbours",
+    "non-dominated": "PLS that accepts all non-dominated neighbours",
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An engine on an instance, and all its runs."""
+
+    problem: Problem
+    engine: Engine
+    jobs: tuple[Job, ...]
+
+
+def choose_groups(table: int | None, quick: bool = False) -> tuple[Group, ...]:
+    """The groups to run for one table, or for all; a quick look has the four smallest sizes, and one run."""
+    groups = tuple(g for g in GROUPS if table in (None, g.table))
+    if not groups:
+        raise InputError(f"the MLS paper's Tables 2 to 5 can be reproduced, but got {table}")
+    if not quick:
+        return groups
+    return tuple(replace(g, instances=tuple(n for n in g.instances if n in QUICK_SIZES)) for g in groups)
+
+
+def contenders_of(group: Group, runs: int) -> dict[Place, Contender]:
+    """Who runs on what for a table; a profile is made once."""
+    found: dict[Place, Contender] = {}
+    for name in group.instances:
+        spec = f"flowshop:{SIZES[name]}?objectives=makespan,tardiness,tardy"
+        problem = open_instance(spec).problem
+        digest = problem.digest()
+        for label, engine in group.engines.items():
+            algorithm = engine.name + "-profile" * group.profiled
+            settings, stop = parameters_of(engine), Stop(iterations=ITERATIONS)
+            seeds = range(1, 2 if group.profiled else runs + 1)
+            jobs = tuple(Job(spec, algorithm, seed, settings, stop, digest) for seed in seeds)
+            found[name, label] = Contender(problem, engine, jobs)
+    return found
+
+
+def reproduce(
+    group: Group,
+    store: Store,
+    quick: bool = False,
+    runs: int | None = None,
+    on_done: Callable[[int, int, Job], None] | None = None,
+    *,
+    threads: int | None = None,
+) -> dict[int, tuple[Table, ...]]:
+    """Run what is missing and make the table of a group, by its number in the paper."""
+    contenders = contenders_of(group, count_runs(runs, QUICK_RUNS if quick else FULL_RUNS))
+    _run_missing(contenders, store, threads, on_done)
+    results = {
+        place: [store.result(job.key(EXPERIMENT)) for job in contender.jobs] for place, contender in contenders.items()
+    }
+    return {group.table: _shares(group, results) if group.profiled else (_seconds(group, results),)}
+
+
+def _run_missing(
+    contenders: Mapping[Place, Contender],
+    store: Store,
+    threads: int | None,
+    on_done: Callable[[int, int, Job], None] | None,
+) -> None:
+    """Seed by seed, so that an interrupted reproduction has as many runs of each as possible."""
+    pairs = zip(*([(one, job) for job in one.jobs] for one in contenders.values()), strict=True)
+    queue = [pair for batch in pairs for pair in batch]
+    for done, (one, job) in enumerate(queue, 1):
+        key = job.key(EXPERIMENT)
+        if not store.has(key):
+            store.add(key, (_profile if job.algorithm.endswith("-profile") else _solve)(one, job, threads))
+        if on_done:
+            on_done(done, len(queue), job)
+
+
+def _solve(one: Contender, job: Job, threads: int | None) -> dict[str, Any]:
+    result = solve(one.problem, one.engine, stop=job.stop, seed=job.seed, threads=threads, instance=job.instance)
+    if result.stop == "interrupted":  # what it found so far is not the outcome of this run
+        raise KeyboardInterrupt
+    return replace(result, front_solutions=None).to_json()  # thousands of schedules, of which none is shown
+
+
+def _profile(one: Contender, job: Job, threads: int | None) -> dict[str, Any]:
+    assert isinstance(one.engine, PLS)
+    made = profile_search(one.problem, one.engine, ITERATIONS, job.seed, threads)
+    design = one.engine.prepare(one.problem)
+    return {
+        "objective": made.best[: len(one.problem.senses)],
+        "feasible": True,
+        "evaluations": design.started + ITERATIONS * design.per_step,
+        "iterations": ITERATIONS,
+        "seconds": ITERATIONS * made.step,
+        "threads": made.threads,
+        "shares": made.shares(),
+    }
+
+
+def _seconds(group: Group, results: Results) -> Table:
+    printed = load_figures("mls", group.table)
+    counted = "solutions" in printed.algorithms
+    (label,) = group.engines
+    rows = []
+    for name in group.instances:
+        some = results[name, label]
+        mean = fmean(result["seconds"] for result in some)
+        cpu, gpu = (printed.figures[name, column][0] for column in (CPU, GPU))
+        cells = [f"{mean:.2f}", f"{ITERATIONS / mean:,.0f}", f"{cpu:.1f}", f"{gpu:.1f}"]
+        cells += [f"{cpu / mean:.2f}", f"{gpu / mean:.2f}"]
+        if counted:
+            found = fmean(len(result["front"]) for result in some)
+            cells += [f"{found:,.1f}", f"{printed.figures[name, 'solutions'][0]:,.0f}"]
+        rows.append((Cell(name), *map(Cell, cells)))
+    header = ("Instance", "seconds", "iterations/s", "CPU, published", "GPU, published", "CPU/ours", "GPU/ours")
+    count = len(results[group.instances[0], label])
+    notes = (
+        "Published: a Core i7 at 3.2 GHz, one core, and with it a GeForce GTX 480 with texture memory. Ours is the "
+        "machine that made these runs, and CPU/ours and GPU/ours, the published seconds by ours, compare machines as "
+        "much as programs.",
+        "One run at a time; compiling is not counted. The paper has means of 50 runs, and does not say which of the "
+        "ten instances of a size it took; ours is the first.",
+        *(["solutions: those that none dominates at the end, with different objectives; means."] if counted else []),
+        *(f"Paper: {note}" for note in printed.notes),
+    )
+    title = (
+        f"Table {group.table}: {_ENGINES[label]}, {ITERATIONS:,} iterations on {_threads(results)} "
+        f"({count} run{'s' * (count > 1)})"
+    )
+    return Table(title, (*header, *["solutions", "solutions, published"][: 2 * counted]), tuple(rows), notes)
+
+
+def _shares(group: Group, results: Results) -> tuple[Table, ...]:
+    """A table for each engine; notes come after the last."""
+    printed = load_figures("mls", group.table)
+    parts = ("evaluation", "archiving", "search")
+    tables: list[Table] = []
+    for label in group.engines:
+        rows = []
+        for name in group.instances:
+            (result,) = results[name, label]
+            published = (printed.figures[name, f"{label} {part}"][0] for part in parts)
+            cells = (f"{ours:.1f} ({theirs:g})" for ours, theirs in zip(result["shares"], published, strict=True))
+            rows.append((Cell(name), *map(Cell, cells)))
+        title = (
+            f"Table {group.table}{', continued' * bool(tables)}: {_ENGINES[label]}, percent of the time on "
+            f"{_threads(results)} (1 run; published figures in brackets)"
+        )
+        tables.append(Table(title, ("Instance", *parts), tuple(rows)))
+    notes = (
+        f"Measured at {MOMENTS} moments of a run, in bursts of steps: whole ones; the same parallel sweep over all "
+        "neighbours with nothing done with them (evaluation); choosing the next solution and looking at it (search). "
+        f"Of {REPEATS} bursts of each, in turns, the median counts; shares are those of means over all moments. "
+        "Archiving is the rest, or 0.0 where noise leaves none; neighbours are compared with the archive in parallel.",
+        *(f"Paper: {note}" for note in printed.notes),
+    )
+    return (*tables[:-1], replace(tables[-1], notes=notes))
+
+
+def _threads(results: Results) -> str:
+    threads = sorted({result["threads"] for some in results.values() for result in some})
+    return f"{' or '.join(map(str, threads))} thread{'s' * (threads != [1])}"

@@ -1,0 +1,185 @@
+"""Generalized assignment: each job to one agent, at least cost, while no agent is loaded beyond its capacity.
+
+A solution's tally is all that a reassignment changes: the cost, by how much capacities are exceeded in all, and for
+each agent the load less the capacity. What a job costs and loads with each agent lies together in memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+
+import numpy as np
+
+from systola.encodings import Array, Integers
+from systola.errors import InputError
+from systola.increments import Tallies
+from systola.problem import MAXIMISE, MINIMISE, Problem
+from systola.problems.relaxation import Relaxation, relax
+
+_LIMIT = 2**62
+_NARROW = 2**31
+
+
+class GeneralizedAssignment(Problem):
+    """Give each job to an agent, at the least total cost, so that no agent's load exceeds its capacity.
+
+    A solution says the agent of each job, both counted from 0. Measures are the cost and the *unfitness*, the sum over
+    agents of the load above the capacity, which is zero for feasible solutions and the violation of others. Each unit
+    of it weighs more than all costs can differ: a feasible solution is fitter than any that is not, of two infeasible
+    ones the one with less unfitness is, and only then does the cost count.
+
+    Parameters
+    ----------
+    costs
+        A row for each agent: what each job costs with it, in whole numbers.
+    loads
+        A row for each agent: how much of its capacity each job takes, in whole numbers of zero or more.
+    capacities
+        Of each agent, in whole numbers of zero or more.
+    maximise
+        Whether the costs are profits, of which the largest total is wanted.
+    """
+
+    encoding = Integers("jobs", 0, "last")
+    sense = MINIMISE
+    costs: Array
+    loads: Array
+    capacities: Array
+    maximise: bool = False
+    jobs: int = field(init=False, repr=False)
+    last: int = field(init=False, repr=False)  # agent
+    sign: int = field(init=False, repr=False)  # of the cost in the fitness
+    price: int = field(init=False, repr=False)  # of a unit of unfitness
+    entries: Array = field(init=False, repr=False)  # [jobs, agents, 2] cost and load; as narrow as all fit into
+
+    def check(self) -> None:
+        if self.costs.ndim != 2 or 0 in self.costs.shape:
+            raise InputError(
+                "costs must have a row for each agent and a column for each job, one or more of each, but have shape "
+                f"{self.costs.shape}"
+            )
+        agents, jobs = self.costs.shape
+        if self.loads.shape != (agents, jobs):
+            raise InputError(f"loads must have the shape of costs, {self.costs.shape}, but have {self.loads.shape}")
+        if self.capacities.shape != (agents,):
+            raise InputError(f"each of the {agents} agents needs a capacity, but got the shape {self.capacities.shape}")
+        for name, values in (("cost", self.costs), ("load", self.loads), ("capacity", self.capacities)):
+            _check_numbers(name, values)
+        if not isinstance(self.maximise, bool):
+            raise InputError(f"`maximise` must be True or False, but got {self.maximise!r}")
+        costs, loads, capacities = (v.astype(np.int64) for v in (self.costs, self.loads, self.capacities))
+        fits = (loads <= capacities[:, None]).any(axis=0)
+        if not fits.all():
+            job = int(np.argmin(fits))
+            raise InputError(
+                f"each job must fit into the capacity of some agent, but job {job + 1} fits none: its loads begin at "
+                f"{loads[:, job].min()}, the largest capacity is {capacities.max()}; correct its loads or a capacity"
+            )
+        least, most = (sum(values.tolist()) for values in (costs.min(axis=0), costs.max(axis=0)))
+        price = most - least + 1
+        largest = max(abs(least), abs(most)) + price * max(sum(loads.max(axis=0).tolist()), 1)
+        if largest >= _LIMIT:
+            raise InputError(
+                f"fitness must be below 2**62, but with these costs and loads it could reach {largest}; scale them down"
+            )
+        entries = np.stack([costs.T, loads.T], axis=2)
+        narrow = max(int(np.abs(costs).max()), int(loads.max())) < _NARROW
+        self.derive(
+            costs=costs,
+            loads=loads,
+            capacities=capacities,
+            jobs=jobs,
+            last=agents - 1,
+            sign=MAXIMISE if self.maximise else MINIMISE,
+            price=price,
+            entries=entries.astype(np.int32 if narrow else np.int64),
+        )
+
+    @property
+    def senses(self) -> tuple[int, ...]:
+        """That of the cost."""
+        return (self.sign,)
+
+    def evaluate(self, x):
+        loads = np.zeros(len(self.capacities), np.int64)
+        cost = 0
+        for job in range(len(x)):
+            cost += self.costs[x[job], job]
+            loads[x[job]] += self.loads[x[job], job]
+        unfitness = 0
+        for agent in range(len(loads)):
+            unfitness += max(loads[agent] - self.capacities[agent], 0)
+        return cost, unfitness
+
+    def fitness(self, measures):
+        return self.sign * measures[0] - self.price * measures[1]
+
+    def violation(self, measures):
+        return measures[1]
+
+    def tallies(self) -> Tallies:
+        return Tallies(2 + len(self.capacities), np.int64)
+
+    def count(self, x, row, measures, tally):
+        agents = len(self.capacities)
+        tally[0] = 0
+        tally[1] = 0
+        for agent in range(agents):
+            tally[2 + agent] = -self.capacities[agent]
+        for job in range(self.jobs):
+            agent = np.int64(x[row, job])
+            tally[0] += self.entries[job, agent, 0]
+            tally[2 + agent] += self.entries[job, agent, 1]
+        for agent in range(agents):
+            tally[1] += max(tally[2 + agent], 0)
+
+    def reassign(self, x, row, i, value, tally):
+        before = np.int64(x[row, i])
+        after = np.int64(value)
+        tally[0] += self.entries[i, after, 0] - self.entries[i, before, 0]
+        tally[1] -= max(tally[2 + before], 0)
+        tally[2 + before] -= self.entries[i, before, 1]
+        tally[1] += max(tally[2 + before], 0) - max(tally[2 + after], 0)
+        tally[2 + after] += self.entries[i, after, 1]
+        tally[1] += max(tally[2 + after], 0)
+
+    def weigh(self, tally, measures):
+        measures[0] = tally[0]
+        measures[1] = tally[1]
+
+    @cached_property
+    def relaxation(self) -> Relaxation:
+        """The Lagrangian relaxation, with costs negated if they are maximised; found when first asked for."""
+        return relax(-self.sign * self.costs, self.loads, self.capacities)
+
+    def bound(self) -> int:
+        """The value of the Lagrangian relaxation of the capacities, rounded to what a cost can be."""
+        return -self.sign * self.relaxation.bound
+
+    def prices(self) -> Array:
+        """What a unit of each agent's capacity is worth; they prove the bound.
+
+        Returns
+        -------
+        Array
+            [agents], zero or more. No feasible solution costs less than each job with the agent for which cost plus
+            price times load is least, less the sum of price times capacity; with profits, the other way round.
+        """
+        return np.array(self.relaxation.prices)
+
+    def describe(self) -> str:
+        agents, jobs = self.costs.shape
+        return f"generalized assignment of {jobs} jobs to {agents} agents{', for profit' if self.maximise else ''}"
+
+
+def _check_numbers(name: str, values: Array) -> None:
+    """Whole numbers below 2**62, of zero or more unless they are costs."""
+    if values.dtype.kind not in "iu":
+        raise InputError(f"each {name} must be a whole number, but got {values.dtype}; scale the data")
+    if name != "cost" and values.min() < 0:
+        at = np.argwhere(values < 0)[0]
+        raise InputError(f"`{name} >= 0` must hold, but got {values[tuple(at)]} at {(at + 1).tolist()}")
+    furthest = max(int(values.max()), -int(values.min()))
+    if furthest >= _LIMIT:
+        raise InputError(f"each {name} must be below 2**62, but got {furthest}; scale the data down")

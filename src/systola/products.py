@@ -1,0 +1,163 @@
+"""Products of lines of integers, added to another line in vector instructions.
+
+As in `lines`: compiled for a CPU these are vectors, anywhere else the plain loops below.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+from systola.lines import VECTOR, is_list, is_vector, narrow, pointer, spread
+
+_COUNTS = ir.VectorType(ir.IntType(32), VECTOR)
+
+
+def add_products(
+    total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
+) -> None:
+    """Add sign * (a - one[i + k]) * (b - two[j + k]) to total[at + k], for each k of a whole number of vectors.
+
+    All arrays are plain lists of numbers, and `total` may be `one` or `two` where the lines lie apart.
+    """
+    for k in range(length):
+        product = (np.int64(a) - np.int64(one[i + k])) * (np.int64(b) - np.int64(two[j + k]))
+        total[at + k] = narrow(np.int64(total[at + k]) + sign * product, total)
+
+
+def add_gathered(
+    total: Any, number: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, x: Any, row: Any, sign: Any
+) -> None:
+    """Add sign * (a - one[i + k]) * (b - two[j + x[row, k]]) to total[k], for k < number.
+
+    `total` and `one` have whole vectors of room; what comes after the numbers asked for is of no account.
+    """
+    for k in range(number):
+        product = (np.int64(a) - np.int64(one[i + k])) * (np.int64(b) - np.int64(two[j + x[row, k]]))
+        total[k] = narrow(np.int64(total[k]) + sign * product, total)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _add_product_vectors(
+    typing: Any, total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
+) -> Any:
+    kind = total.dtype
+    size = kind.bitwidth // 8
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        total, at, length, a, one, i, b, two, j, sign = args
+        wide = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
+        minuends = spread(builder, builder.mul(a, sign)), spread(builder, b)
+        signs = spread(builder, sign)
+
+        def read(array: Any, of: Any, place: Any) -> Any:
+            line = builder.load(pointer(context, builder, of, array, place), align=of.dtype.bitwidth // 8)
+            if of.dtype.bitwidth > kind.bitwidth:
+                return builder.trunc(line, wide)  # sums are right wherever they fit
+            return builder.sext(line, wide)
+
+        step = ir.Constant(length.type, VECTOR)
+        with cgutils.for_range_slice(builder, ir.Constant(length.type, 0), length, step) as (k, _):
+            first = builder.mul(signs, read(one, signature.args[4], builder.add(i, k)))
+            second = read(two, signature.args[7], builder.add(j, k))
+            product = builder.mul(builder.sub(minuends[0], first), builder.sub(minuends[1], second))
+            place = pointer(context, builder, signature.args[0], total, builder.add(at, k))
+            builder.store(builder.add(builder.load(place, align=size), product), place, align=size)
+        return context.get_dummy_value()
+
+    places = types.int64, types.int64
+    return types.void(total, *places, kind, one, types.int64, kind, two, types.int64, kind), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _add_gathered_vectors(
+    typing: Any,
+    total: Any,
+    number: Any,
+    a: Any,
+    one: Any,
+    i: Any,
+    b: Any,
+    two: Any,
+    j: Any,
+    x: Any,
+    row: Any,
+    sign: Any,
+) -> Any:
+    kind = total.dtype
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        total, number, a, one, i, b, two, j, x, row, sign = args
+        of = signature.args
+        wide = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
+        minuends = spread(builder, builder.mul(a, sign)), spread(builder, b)
+        signs = spread(builder, sign)
+
+        def fit(line: Any) -> Any:
+            return builder.trunc(line, wide) if line.type.element.width > kind.bitwidth else builder.sext(line, wide)
+
+        width = context.make_array(of[8])(context, builder, x).shape
+        first = builder.mul(row, builder.extract_value(width, 1))
+        table = builder.gep(context.make_array(of[6])(context, builder, two).data, [j])
+        start = spread(builder, builder.ptrtoint(table, ir.IntType(64)))
+        cell = table.type.pointee
+        name = f"llvm.masked.gather.v{VECTOR}{cell.intrinsic_name}.v{VECTOR}p0"
+        looked_up = ir.VectorType(cell, VECTOR)
+        places = ir.VectorType(cell.as_pointer(), VECTOR)
+        mask = ir.VectorType(ir.IntType(1), VECTOR)
+        signature_ = ir.FunctionType(looked_up, [places, ir.IntType(32), mask, looked_up])
+        gather = cgutils.get_or_insert_function(builder.module, signature_, name)
+        numbers = spread(builder, builder.trunc(number, ir.IntType(32)))
+        none = ir.Constant(looked_up, [0] * VECTOR)
+        zero, step = ir.Constant(number.type, 0), ir.Constant(number.type, VECTOR)
+        with cgutils.for_range_slice(builder, zero, number, step) as (k, _):
+            counted = builder.add(
+                spread(builder, builder.trunc(k, ir.IntType(32))), ir.Constant(_COUNTS, list(range(VECTOR)))
+            )
+            wanted = builder.icmp_signed("<", counted, numbers)
+            index = builder.load(pointer(context, builder, of[8], x, builder.add(first, k)), align=4)
+            # Places as numbers: llvmlite has no vector of indices.
+            address = ir.VectorType(ir.IntType(64), VECTOR)
+            offset = builder.mul(builder.sext(index, address), ir.Constant(address, [cell.width // 8] * VECTOR))
+            index = builder.inttoptr(builder.add(start, offset), places)
+            found = builder.call(gather, [index, ir.Constant(ir.IntType(32), cell.width // 8), wanted, none])
+            line = builder.load(
+                pointer(context, builder, of[3], one, builder.add(i, k)), align=of[3].dtype.bitwidth // 8
+            )
+            product = builder.mul(
+                builder.sub(minuends[0], builder.mul(signs, fit(line))), builder.sub(minuends[1], fit(found))
+            )
+            place = pointer(context, builder, of[0], total, k)
+            size = kind.bitwidth // 8
+            builder.store(builder.add(builder.load(place, align=size), product), place, align=size)
+        return context.get_dummy_value()
+
+    place = types.int64
+    return types.void(total, place, kind, one, place, kind, two, place, x, place, kind), generate
+
+
+@overload(add_products, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+def _compile_add_products(
+    total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
+) -> Any:
+    if is_list(total) and is_list(one) and is_list(two):
+        return lambda total, at, length, a, one, i, b, two, j, sign: _add_product_vectors(
+            total, at, length, narrow(a, total), one, i, narrow(b, total), two, j, narrow(sign, total)
+        )
+    return add_products
+
+
+@overload(add_gathered, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+def _compile_add_gathered(
+    total: Any, number: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, x: Any, row: Any, sign: Any
+) -> Any:
+    if is_list(total) and is_list(one) and is_list(two) and is_vector(x):
+        return lambda total, number, a, one, i, b, two, j, x, row, sign: _add_gathered_vectors(
+            total, number, narrow(a, total), one, i, narrow(b, total), two, j, x, row, narrow(sign, total)
+        )
+    return add_gathered

@@ -1,0 +1,127 @@
+"""The obvious twin of Pareto local search: solutions are lists, neighbours are all made and measured in full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from systola.rng import START, STEP, below, draw
+
+Solution = list[int]
+Vector = tuple[int, ...]  # objectives, all to be minimised
+
+
+@dataclass
+class Member:
+    x: Solution
+    worth: Vector
+    explored: bool = False
+
+
+@dataclass
+class State:
+    """After a step: the solution that is explored next, the archive, and what was put aside at restarts."""
+
+    now: Solution
+    archive: list[Member]
+    aside: list[Member] = field(default_factory=list)
+    restarts: int = 0
+
+
+def insertions(x: Solution) -> list[Solution]:
+    """All neighbours, by the number of the move: from place i to place j, each different order once."""
+    made = []
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if j not in (i, i - 1):
+                rest = x[:i] + x[i + 1 :]
+                made.append([*rest[:j], x[i], *rest[j:]])
+    return made
+
+
+def covers(a: Vector, b: Vector) -> bool:
+    return all(p <= q for p, q in zip(a, b, strict=True))
+
+
+def leave(members: list[Member], new: list[Member]) -> list[Member]:
+    """Old members that new ones cover leave, and the last old one comes to the place of each; new ones follow.
+
+    Where an old one leaves, the last of the new ones comes to the place that the last old one had.
+    """
+    old, new = list(members), list(new)
+    k = 0
+    while k < len(old):
+        if any(covers(n.worth, old[k].worth) for n in new):
+            last = old.pop()
+            if k < len(old):
+                old[k] = last
+            new.insert(0, new.pop())
+        else:
+            k += 1
+    return old + new
+
+
+def admit_all(members: list[Member], near: list[tuple[Solution, Vector]]) -> list[Member]:
+    """New ones, of which no member covers any, first get along with each other; then old ones leave."""
+    new: list[Member] = []
+    for x, worth in near:
+        if any(covers(m.worth, worth) for m in new):
+            continue
+        k = 0
+        while k < len(new):
+            if covers(worth, new[k].worth):
+                last = new.pop()
+                if k < len(new):
+                    new[k] = last
+            else:
+                k += 1
+        new.append(Member(x, worth))
+    return leave(members, new)
+
+
+def admit_one_by_one(members: list[Member], new: list[Member], cap: int | None) -> list[Member]:
+    """If there is a cap, a full archive takes only what makes a member leave."""
+    for one in new:
+        if any(covers(m.worth, one.worth) for m in members):
+            continue
+        if cap is None or len(members) < cap or any(covers(one.worth, m.worth) for m in members):
+            members = leave(members, [one])
+    return members
+
+
+def shuffled(n: int, seed: int, step: int) -> Solution:
+    order: list[int] = []
+    for i in range(n):
+        order.append(i)
+        j = int(below(draw(seed, START, step, 0, i)[0], i + 1))
+        order[i], order[j] = order[j], order[i]
+    return order
+
+
+def run(measure: Callable[[Solution], Vector], engine: Any, first: Solution, seed: int) -> Iterator[State]:
+    """The state after step 0, step 1, and so on."""
+    state = State(first, [Member(first, measure(first), True)])
+    step = 0
+    while True:
+        yield state
+        step += 1
+        here = measure(state.now)
+        near = [(x, measure(x)) for x in insertions(state.now)]
+        if engine.accept == "dominating":
+            near = [(x, w) for x, w in near if covers(w, here) and w != here]
+        near = [(x, w) for x, w in near if not any(covers(m.worth, w) for m in state.archive)]
+        if engine.cap is None:
+            state.archive = admit_all(state.archive, near)
+        else:
+            state.archive = admit_one_by_one(state.archive, [Member(x, w) for x, w in near], engine.cap)
+        left = [m for m in state.archive if not m.explored]
+        if left:
+            chosen = left[int(below(draw(seed, STEP, step, 0, 0)[0], len(left)))]
+            chosen.explored = True
+            state.now = chosen.x
+        else:
+            state.aside = admit_one_by_one(state.aside, state.archive, engine.cap)
+            state.restarts += 1
+            state.now = shuffled(len(first), seed, step)
+            state.archive = [Member(state.now, measure(state.now), True)]

@@ -1,0 +1,319 @@
+"""The tables of Luong, Melab, Talbi 2011, from stores filled by hand and from short runs; the figures they print."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import systola as sy
+from systola.cli import main
+from systola.formats import open_instance
+from systola.lab.published import load_figures
+from systola.lab.reproductions import mls
+from systola.lab.reproductions.mls import GROUPS, SIZES, choose_groups, contenders_of, reproduce
+from systola.lab.store import Store
+from systola.lab.tables import render
+
+TABU, DOMINATING, ALL, PROFILE = GROUPS
+SMALL = {group.table: replace(group, instances=("20-10",)) for group in GROUPS}
+
+
+@pytest.fixture
+def short(monkeypatch):
+    monkeypatch.setattr(mls, "ITERATIONS", 60)
+
+
+@pytest.fixture
+def fill(monkeypatch):
+    """Gives a store with a result for each run, as `outcome(place, seed)` says: seconds, threads and more."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a run was started")
+
+    monkeypatch.setattr(mls, "solve", refuse)
+    monkeypatch.setattr(mls, "profile_search", refuse)
+    stores = []
+
+    def fill(contenders, outcome):
+        store = Store(":memory:")
+        stores.append(store)
+        for place, contender in contenders.items():
+            for job in contender.jobs:
+                facts = {"objective": 1, "feasible": True, "evaluations": 1, "iterations": 1}
+                store.add(job.key(mls.EXPERIMENT), {**facts, **outcome(place, job.seed)})
+        return store
+
+    yield fill
+    for store in stores:
+        store.close()
+
+
+def cells(table):
+    return {row[0].text: dict(zip(table.header[1:], (c.text for c in row[1:]), strict=True)) for row in table.rows}
+
+
+# What the paper prints
+
+
+@pytest.mark.parametrize(
+    ("number", "instance", "column", "figure"),
+    [
+        *((2, "20-10", "xeon", 1.1), (2, "20-20", "gtx480-tex", 6), (2, "200-10", "gtx480", 81.88)),
+        *((2, "100-10", "gtx285-tex-speedup", 8.2), (2, "200-20", "i7", 2220.7), (2, "50-20", "gtx285", 17.4)),
+        *((3, "20-10", "i7", 1.0), (3, "50-10", "gtx480", 4.9), (3, "100-20", "gtx480-speedup", 11.7)),
+        *((3, "20-10", "solutions", 11), (3, "200-20", "solutions", 71), (3, "200-20", "xeon", 2707.8)),
+        *((4, "100-10", "i7", 253.3), (4, "200-10", "gtx480-tex-speedup", 6.4), (4, "50-20", "solutions", 596)),
+        *((4, "200-20", "solutions", 2061), (4, "100-20", "gtx285-tex", 91.3)),
+        *((5, "100-20", "dominating evaluation", 99.85), (5, "100-10", "non-dominated archiving", 11.8)),
+        *((5, "200-20", "non-dominated search", 0.05), (5, "20-10", "dominating archiving", 0.7)),
+    ],
+)
+def test_spot_checks(number, instance, column, figure):
+    assert load_figures("mls", number).figures[instance, column] == (figure, None)
+
+
+def test_published_tables_are_complete():
+    for number in (2, 3, 4, 5):
+        table = load_figures("mls", number)
+        assert (table.problem, table.measure, table.instances) == ("flowshop", "columns", tuple(SIZES))
+        assert set(table.figures) == {(i, a) for i in table.instances for a in table.algorithms}
+        assert len(table.algorithms) == {2: 10, 5: 6}.get(number, 11)
+
+
+def test_published_speedups_follow_from_times():
+    doubtful = set()
+    for number in (2, 3, 4):
+        table = load_figures("mls", number)
+        for name in table.instances:
+            for cpu, gpu in (("xeon", "gtx285"), ("i7", "gtx480")):
+                for column in (gpu, f"{gpu}-tex"):
+                    seconds, base, speedup = (table.figures[name, c][0] for c in (column, cpu, f"{column}-speedup"))
+                    low, high = (base - 0.05) / (seconds + 0.05), (base + 0.05) / (seconds - 0.05)
+                    if not low - 0.075 <= speedup <= high + 0.075:  # some are rounded, some cut off
+                        doubtful.add((number, name, column))
+    assert doubtful == {
+        *((2, "20-10", "gtx285-tex"), (2, "20-20", "gtx480-tex")),
+        *((4, "50-20", "gtx285-tex"), (4, "200-10", "gtx480-tex")),
+    }
+
+
+def test_published_shares_add_up():
+    table = load_figures("mls", 5)
+    for name in table.instances:
+        for label in ("dominating", "non-dominated"):
+            total = sum(table.figures[name, f"{label} {part}"][0] for part in ("evaluation", "archiving", "search"))
+            assert total == pytest.approx(100.1 if (name, label) == ("100-10", "non-dominated") else 100)
+
+
+def test_slips_are_noted():
+    notes = {number: " ".join(load_figures("mls", number).notes) for number in (2, 3, 4, 5)}
+    assert "printed as 6" in notes[2]
+    assert notes[3] == ""
+    assert "50-20" in notes[4]
+    assert "slower than the Xeon" in notes[4]
+    assert "100.1" in notes[5]
+    table = load_figures("mls", 4)
+    slower = {name for name in table.instances if table.figures[name, "i7"] > table.figures[name, "xeon"]}
+    assert slower == {"20-10", "100-10"}
+
+
+# Which tables, which runs
+
+
+def test_every_table_has_its_group():
+    assert [group.table for group in GROUPS] == [2, 3, 4, 5]
+    assert choose_groups(None) == GROUPS
+    assert choose_groups(4) == (ALL,)
+    assert all(group.instances == tuple(SIZES) for group in GROUPS)
+    for group in choose_groups(None, quick=True):
+        assert group.instances == ("20-10", "20-20", "50-10", "50-20")
+    for table in (0, 1, 6, -2):
+        with pytest.raises(sy.InputError, match=f"Tables 2 to 5 can be reproduced, but got {table}"):
+            choose_groups(table)
+
+
+def test_sizes_are_the_papers():
+    for name, instance in SIZES.items():
+        problem = open_instance(f"flowshop:{instance}?objectives=makespan,tardiness,tardy").problem
+        assert "-".join(map(str, problem.times.shape)) == name
+        assert problem.weights.tolist() == [1, 1, 1]
+
+
+def test_runs():
+    some = contenders_of(DOMINATING, 2)
+    assert list(some) == [(name, "dominating") for name in SIZES]
+    for one in some.values():
+        assert one.engine == sy.PLS("dominating", neighbourhood="insertion")
+        assert [job.seed for job in one.jobs] == [1, 2]
+        assert {job.stop for job in one.jobs} == {sy.Stop(iterations=10_000)}
+    assert {one.engine for one in contenders_of(TABU, 1).values()} == {sy.Tabu("insertion")}
+    keys = [one.jobs[0].key("e") for group in GROUPS for one in contenders_of(group, 1).values()]
+    assert len(set(keys)) == 5 * 8
+    profiled = contenders_of(PROFILE, 3)
+    assert list(profiled)[:2] == [("20-10", "dominating"), ("20-10", "non-dominated")]
+    assert {len(one.jobs) for one in profiled.values()} == {1}
+
+
+# What the tables say
+
+
+def test_seconds_stand_beside_the_published(fill):
+    outcome = lambda place, seed: {"seconds": float(seed), "threads": 2}  # noqa: E731
+    (table,) = reproduce(TABU, fill(contenders_of(TABU, 3), outcome))[2]
+    assert table.title == (
+        "Table 2: tabu search over the sum of the objectives, 10,000 iterations on 2 threads (3 runs)"
+    )
+    texts = cells(table)
+    assert list(texts) == list(SIZES)
+    assert texts["200-10"] == {
+        "seconds": "2.00",
+        "iterations/s": "5,000",
+        "CPU, published": "1189.7",
+        "GPU, published": "77.2",
+        "CPU/ours": "594.85",
+        "GPU/ours": "38.60",
+    }
+    assert "compare machines as much as programs" in table.notes[0]
+    assert "which of the ten instances" in table.notes[1]
+    assert any(note.startswith("Paper: 20-20") for note in table.notes)
+
+
+@pytest.mark.parametrize(("group", "published"), [(DOMINATING, "71"), (ALL, "2,061")])
+def test_solutions_stand_beside_the_published(fill, group, published):
+    def outcome(place, seed):
+        return {"seconds": 4.0, "threads": seed, "front": [[k, -k, 0] for k in range(1000 + seed)]}
+
+    (table,) = reproduce(group, fill(contenders_of(group, 2), outcome), runs=2)[group.table]
+    texts = cells(table)["200-20"]
+    assert (texts["solutions"], texts["solutions, published"]) == ("1,001.5", published)
+    assert "PLS that accepts" in table.title
+    assert table.title.endswith("on 1 or 2 threads (2 runs)")
+    assert "with different objectives" in table.notes[2]
+
+
+def test_shares_stand_beside_the_published(fill):
+    def outcome(place, seed):
+        shares = (99.25, 0.7, 0.05) if place[1] == "dominating" else (88.0, 11.96, 0.04)
+        return {"seconds": 1.0, "threads": 1, "shares": shares}
+
+    tables = reproduce(PROFILE, fill(contenders_of(PROFILE, 1), outcome))[5]
+    assert [table.title.split(",")[0] for table in tables] == [
+        "Table 5: PLS that accepts dominating neighbours",
+        "Table 5",
+    ]
+    assert (
+        "continued: PLS that accepts all non-dominated neighbours, percent of the time on 1 thread" in tables[1].title
+    )
+    one, two = map(cells, tables)
+    assert list(one) == list(two) == list(SIZES)
+    assert one["100-20"] == {"evaluation": "99.2 (99.85)", "archiving": "0.7 (0.1)", "search": "0.1 (0.05)"}
+    assert two["100-10"] == {"evaluation": "88.0 (88.2)", "archiving": "12.0 (11.8)", "search": "0.0 (0.1)"}
+    assert tables[0].notes == ()
+    assert "20 moments" in tables[1].notes[0]
+    for form in ("text", "markdown", "csv", "latex"):
+        assert all("20-10" in render(table, form) for table in tables)
+
+
+def test_bad_runs():
+    with Store(":memory:") as store, pytest.raises(sy.InputError, match="`runs >= 1` must hold"):
+        reproduce(TABU, store, runs=0)
+
+
+# Whole runs
+
+
+def test_short_runs(short, tmp_path, monkeypatch):
+    reported, tables = [], {}
+    with Store(tmp_path / "runs.sqlite") as store:
+        for table, group in SMALL.items():
+            tables |= reproduce(group, store, runs=2, on_done=lambda *at: reported.append(at[:2]), threads=1)
+            assert len(tables) == table - 1
+        assert reported == [(1, 2), (2, 2)] * 4  # of the profile one run of each search
+        rows = store.rows("mls")
+        assert [row["algorithm"] for row in rows].count("pls-profile") == 2
+        assert not any("front_solutions" in store.result(job.key("mls")) for job in jobs_of(ALL, 2))
+        monkeypatch.setattr(mls, "solve", None)  # nothing is left to do
+        monkeypatch.setattr(mls, "profile_search", None)
+        again = {}
+        for group in SMALL.values():
+            again |= reproduce(group, store, runs=2)
+    assert tables == again
+    found = [float(cells(tables[number][0])["20-10"]["solutions"]) for number in (3, 4)]
+    assert 1 <= found[0] < found[1]
+    for table in tables[5]:
+        shares = [float(text.split()[0]) for text in cells(table)["20-10"].values()]
+        assert sum(shares) == pytest.approx(100, abs=0.2)
+        assert min(shares) >= 0
+
+
+def jobs_of(group, runs):
+    return [job for one in contenders_of(replace(group, instances=("20-10",)), runs).values() for job in one.jobs]
+
+
+def test_an_interrupted_run_is_not_kept(short, monkeypatch):
+    real, calls = mls.solve, []
+
+    def interrupted(*args, **options):
+        calls.append(options)
+        result = real(*args, **options)
+        return result if len(calls) == 1 else replace(result, stop="interrupted")
+
+    monkeypatch.setattr(mls, "solve", interrupted)
+    with Store(":memory:") as store:
+        with pytest.raises(KeyboardInterrupt):
+            reproduce(SMALL[2], store, runs=3, threads=1)
+        assert [row["seed"] for row in store.rows("mls")] == [1]
+    assert {options["threads"] for options in calls} == {1}
+
+
+# From the command line
+
+
+@pytest.fixture
+def call(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args):
+        try:
+            code = main(["reproduce", *map(str, args)])
+        except SystemExit as end:
+            code = end.code
+        printed = capsys.readouterr()
+        return code or 0, printed.out, printed.err
+
+    return call
+
+
+def test_command(short, call, monkeypatch):
+    monkeypatch.setattr(mls, "GROUPS", tuple(SMALL.values()))
+    args = ["mls", "--quick", "--threads", 1, "--quiet"]
+    code, out, err = call(*args, "--output", "tables")
+    assert (code, err) == (0, "")
+    assert out.startswith("Table 2: tabu search")
+    assert "60 iterations on 1 thread (1 run)" in out
+    assert "Table 5, continued" in out
+    assert sorted(path.name for path in Path("tables").iterdir()) == [f"mls-table-0{k}.txt" for k in (2, 3, 4, 5)]
+    assert Path("results/mls.sqlite").is_file()
+    monkeypatch.setattr(mls, "solve", None)
+    monkeypatch.setattr(mls, "profile_search", None)
+    assert call(*args)[1] == out
+    data = json.loads(call(*args, "--table", 5, "--json")[1])
+    assert list(data) == ["5"]
+    assert [table["header"] for table in data["5"]] == [["Instance", "evaluation", "archiving", "search"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["mls", "--table", "6"], "Tables 2 to 5 can be reproduced, but got 6"),
+        (["mls", "--instances", "files"], "--instances is for sns and pugace, but the paper is mls"),
+        (["mls", "--workers", "2"], "--workers is for sgs and sns, but the paper is mls"),
+        (["mls", "--seconds", "2"], "--seconds is for pugace, but the paper is mls"),
+        (["mls", "--figures", "pictures"], "--figures is for sns, but the paper is mls"),
+    ],
+)
+def test_bad_commands(call, args, message):
+    code, out, err = call(*args)
+    assert (code, out) == (2, "")
+    assert message in err

@@ -1,0 +1,87 @@
+"""Where the time of Pareto local search goes: the parts of a step, and how they are put together."""
+
+import numpy as np
+import pytest
+
+import systola as sy
+from systola.backends.cpu import CpuSession
+from systola.backends.session import Work
+from systola.formats import open_instance
+from systola.lab import profile
+from systola.lab.profile import MOMENTS, REPEATS, Profile, profile_search
+
+
+@pytest.fixture(scope="module")
+def line():
+    problem = open_instance("flowshop:8x3?objectives=makespan,tardiness,tardy").problem
+    problem.bind()
+    return problem
+
+
+def session_of(problem, design):
+    session = CpuSession(Work(problem, design, 4, np.int64, 1), 1)
+    session.start(0, session.lanes)
+    return session
+
+
+def test_shares():
+    def shares(step, evaluation, search):
+        return Profile(step, evaluation, search, 1, []).shares()
+
+    assert shares(10.0, 7.0, 1.0) == pytest.approx((70, 20, 10))
+    assert shares(10.0, 12.0, 0.0) == (100, 0, 0)  # by noise
+    assert shares(9.0, 9.0, 3.0) == pytest.approx((75, 0, 25))
+
+
+def test_parts_leave_the_archive_alone(line):
+    engine = sy.PLS()
+    run = session_of(line, engine.prepare(line))
+    run.sweep(1, 30, 0, run.lanes)
+    state = run.save()
+    for part in ("evaluation", "search"):
+        session = session_of(line, engine.prepare_part(line, part))
+        session.restore(state)
+        for low in (0, session.lanes):
+            session.sweep(31, 10, low, session.lanes)
+        for one, other in zip(engine.members(session.population()), engine.members(run.population()), strict=True):
+            np.testing.assert_array_equal(one, other)
+        here = session.population()
+        moved = not np.array_equal(here.x[0], run.population().x[0])
+        assert moved == (part == "search")  # to some member, and what is known of it is known
+        assert tuple(here.scores[0]) == line.evaluate(here.x[0])
+
+
+@pytest.mark.parametrize("accept", ["dominating", "non-dominated"])
+def test_the_run_is_that_of_solve(line, accept):
+    result = sy.solve(line, sy.PLS(accept), stop=sy.Stop(iterations=150), seed=3, threads=1)
+    made = profile_search(line, sy.PLS(accept), 150, seed=3, threads=1)
+    assert made.best[:3] == result.objective
+    assert made.threads == 1
+    assert made.evaluation > made.search >= 0
+    assert sum(made.shares()) == pytest.approx(100)
+
+
+@pytest.mark.parametrize("iterations", [1, 7, 150])
+def test_medians_of_moments(line, iterations, monkeypatch):
+    calls = []
+
+    def pace(session, step, steps, low=0):
+        session.sweep(step + 1, steps, low, session.lanes)
+        calls.append(step)
+        part = type(session._work.design.record).__name__.split("_insertion")[0]
+        usual = {"Pareto": 1e-3, "Pareto_evaluation": 6e-4, "Pareto_search": 2.5e-4}[part]
+        outlier = 50 if len(calls) <= 4 * (REPEATS // 2) and iterations == 150 else 1
+        return (5e-5 if low and part == "Pareto_evaluation" else usual) * outlier
+
+    monkeypatch.setattr(profile, "_pace", pace)
+    monkeypatch.setattr(profile, "_BURST_SECONDS", 1e-3)
+    made = profile_search(line, sy.PLS(), iterations, threads=1)
+    assert (made.step, made.evaluation, made.search) == pytest.approx((1e-3, 6e-4, 2e-4))
+    assert made.shares() == pytest.approx((60, 20, 20))
+    assert len(calls) == 4 * {1: 1, 7: 7, 150: MOMENTS * REPEATS}[iterations]
+    assert max(calls) <= iterations
+
+
+def test_no_steps(line):
+    with pytest.raises(sy.InputError, match="`iterations >= 1` must hold for a profile, but got 0"):
+        profile_search(line, sy.PLS(), 0)
