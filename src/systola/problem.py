@@ -209,7 +209,8 @@ class Problem:
         return Marks(0, np.int32, 1)
 
     def tallies(self) -> Tallies | None:
-        """What `flip`, `reassign` or `swap` keep of a solution; overridden with `count`, `weigh`. Measures by default."""
+        """What `flip`, `reassign` or `swap` keep of a solution; overridden with `count` and `weigh`. By default its
+        measures."""
         return None
 
     def tables(self) -> Tables | None:

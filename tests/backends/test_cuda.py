@@ -84,6 +84,15 @@ def test_same_trace_of_a_cellular_algorithm_races_checked(engine):
 
 
 @needs_tool
+def test_same_trace_of_reassignments_races_checked():
+    problem, device = open_instance("gap:c-3x20").problem, PtxDevice(race=True)
+    engine = sy.Cellular(size=9, neighbourhood="L5", selection="tournament", replacement="better")
+    ptx = sy.solve(problem, engine, stop=sy.Iterations(5), seed=11, backend="cuda", device=device)
+    assert device.launches["sweep"] >= 5
+    assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(5), seed=11, backend="python"))
+
+
+@needs_tool
 @pytest.mark.parametrize("engine", [sy.SGS("B"), sy.SGA(), sy.SNS(True)], ids=lambda e: e.name)
 def test_same_trace_of_own_objectives(engine):
     on_both(Balance(np.random.default_rng(3).random(40)), engine, FEW)  # float sums, to the last bit

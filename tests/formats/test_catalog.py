@@ -254,7 +254,7 @@ def test_mangled_files_give_an_instance_or_an_input_error(raw: bytes, problem: s
             describe(look_up(f"{path}{suffix}", problem))
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(
     st.one_of(
         st.text(max_size=30),

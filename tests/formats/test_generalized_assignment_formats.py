@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from systola import GeneralizedAssignment, InputError
@@ -221,6 +221,7 @@ def problems(draw: st.DrawFn) -> GeneralizedAssignment:
     return GeneralizedAssignment(np.array(costs).reshape(shape), np.array(loads).reshape(shape), np.array(capacities))
 
 
+@settings(deadline=None)
 @given(problems(), st.data())
 def test_what_is_written_is_read(problem: GeneralizedAssignment, data: st.DataObject) -> None:
     agent = st.integers(0, problem.last)
@@ -243,6 +244,7 @@ def test_what_is_written_is_read(problem: GeneralizedAssignment, data: st.DataOb
             assert solved.solution.tolist() == solution.tolist()
 
 
+@settings(deadline=None)
 @given(problems(), st.data())
 def test_numbers_are_read_wherever_lines_end(problem: GeneralizedAssignment, data: st.DataObject) -> None:
     arrays = (np.array(problem.costs.shape), problem.costs, problem.loads, problem.capacities)
@@ -314,6 +316,7 @@ def loads_and_costs(kind: str, m: int, n: int, seed: int) -> tuple[list[list[int
     return loads, costs
 
 
+@settings(deadline=None)
 @given(st.sampled_from(KINDS), st.integers(1, 5), st.integers(1, 9), st.integers(0, 2**64 - 1))
 def test_generated_instances_are_drawn_number_by_number(kind: str, m: int, n: int, seed: int) -> None:
     loads, costs = loads_and_costs(kind, m, n, seed)

@@ -139,6 +139,9 @@ def test_reassignments_equal_evaluate(problem, data):
 @given(assignments(4, 5))
 @example(sy.GeneralizedAssignment(COSTS, LOADS, CAPACITIES))
 @example(sy.GeneralizedAssignment(COSTS, LOADS, CAPACITIES, maximise=True))
+@example(sy.GeneralizedAssignment([[2**61 + 5], [2**61 + 5]], [[1], [1]], [1, 0]))
+@example(sy.GeneralizedAssignment([[-(2**61) - 5]], [[0]], [0]))
+@example(sy.GeneralizedAssignment([[3, 4], [2, 9]], [[2**40, 2**41], [2**40, 2**39]], [2**41, 2**40]))
 def test_no_solution_beats_the_bound(problem):
     best = optimum(problem)
     bound = -problem.bound() if problem.maximise else problem.bound()

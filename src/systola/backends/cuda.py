@@ -153,17 +153,18 @@ class CudaSession:
         self._send()
 
     def arguments(self) -> dict[str, tuple[Any, ...]]:
-        """The arguments of each kernel, for compiling without launching."""
+        """The arguments of each kernel that is launched, for compiling without launching."""
         one = np.int64(1)
         args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
-        return {
+        known: dict[str, tuple[Any, ...]] = {
             "start": (*args, one, one, one, one),
             "sweep": (*args, one, one, one, one),
-            "gather": (self._engine, self._problem, self._lanes, one),
-            "close": (*args, one),
             "scout": (self._problem, self._lanes, self._scouts),
             "crown": (self._problem, self._lanes, self._scouts, self._best),
         }
+        if self._work.design.remembered > 0:
+            known |= {"gather": (self._engine, self._problem, self._lanes, one), "close": (*args, one)}
+        return known
 
     def _send(self) -> None:
         self._population = self._lift(self._host[0])

@@ -88,5 +88,5 @@ def _draw_convergence(loaded: dict[str, Any]) -> Any:
         samples = [s for s in result.trace.samples if s.violation == 0]
         if not samples or isinstance(samples[0].objective, list):
             raise InputError(f"{path} has no feasible solution of one objective to draw")
-        curves[result.algorithm].append([[s.evaluations for s in samples], [s.objective for s in samples]])
+        curves[result.algorithm].append(([s.evaluations for s in samples], [s.objective for s in samples]))
     return convergence(curves)

@@ -1,16 +1,18 @@
 """Where the time of a Pareto local search goes: into measuring neighbours, keeping the archive, and the search itself.
 
 The parts of a step are too short to be timed one by one. At several moments of a run some of its steps are timed, and
-then as many that make one part only, around the same solution.
+then as many that make one part only, around the present solution.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
+import numba
 import numpy as np
 
 from systola.backends.cpu import CpuSession, judge
@@ -21,43 +23,51 @@ from systola.errors import InputError
 from systola.problem import Problem
 
 MOMENTS, REPEATS = 20, 5
-_BURST_SECONDS = 0.01  # steps that are timed together last about this long
+_BURST_SECONDS = 0.005  # steps that are timed together last about this long
+_FEWEST_STEPS = 5  # ... but there are as many at least, since they differ
+
+Round = tuple[float, float, float]  # seconds of a step, of its evaluation and of its search
 
 
 @dataclass(frozen=True)
 class Profile:
-    """How long the steps of a run and their parts took, on average over the moments at which they were timed.
+    """A run and its rounds, in which a step and its parts were timed one after the other.
 
     Attributes
     ----------
-    step, evaluation, search
-        Seconds of a whole step; of measuring all neighbours; of choosing a solution and looking at it.
+    rounds
+        Seconds of a whole step, of measuring all neighbours, and of choosing the next solution and looking at it.
     threads
-        How many the run had in the end.
+        How many the run had.
     best
         Measures of the best solution that it found.
     """
 
-    step: float
-    evaluation: float
-    search: float
+    rounds: Sequence[Round]
     threads: int
     best: list[Any]
 
+    @property
+    def step(self) -> float:
+        """Seconds of a step: the median."""
+        return median(whole for whole, _, _ in self.rounds)
+
     def shares(self) -> tuple[float, float, float]:
-        """Evaluation, archiving and search in percent; archiving is what the others leave, and nothing at least."""
-        whole = max(self.step, self.evaluation + self.search)
-        evaluation, search = 100 * self.evaluation / whole, 100 * self.search / whole
-        return evaluation, max(0.0, 100 - evaluation - search), search
+        """Evaluation, archiving and search in percent: medians over all rounds, and for archiving what these leave.
+
+        Noise may leave less than nothing; then archiving has none, and the others are cut down to 100.
+        """
+        evaluation = 100 * median(part / whole for whole, part, _ in self.rounds)
+        search = max(0.0, 100 * median(part / whole for whole, _, part in self.rounds))
+        over = max(1.0, (evaluation + search) / 100)
+        return evaluation / over, max(0.0, 100 - evaluation - search), search / over
 
 
-def profile_search(
-    problem: Problem, engine: PLS, iterations: int, seed: int = 1, threads: int | None = None
-) -> Profile:
+def profile_search(problem: Problem, engine: PLS, iterations: int, seed: int = 1, threads: int = 1) -> Profile:
     """Make a run of Pareto local search, the same as `solve` makes, and time the parts of its steps.
 
-    This is done at 20 moments, or as many as there are steps, in the middle of equal stretches of the run. At each of
-    them a burst of steps is timed, and then as many steps of each part, in turns, five times; the median counts.
+    This is done at 20 moments, or as many as there are steps, in the middle of equal stretches of the run. On one
+    thread its own time is taken, which other programs do not disturb; on several, that of a clock.
 
     Parameters
     ----------
@@ -68,40 +78,41 @@ def profile_search(
     """
     if iterations < 1:
         raise InputError(f"`iterations >= 1` must hold for a profile, but got {iterations}")
+    if not 1 <= threads <= numba.config.NUMBA_NUM_THREADS:
+        raise InputError(f"`1 <= threads <= {numba.config.NUMBA_NUM_THREADS}` must hold here, but got {threads}")
     problem.bind()
     run = _open(problem, engine.prepare(problem), seed, threads)
-    evaluation, search = (_open(problem, engine.prepare_part(problem, p), seed, 1) for p in ("evaluation", "search"))
+    evaluation, search = (
+        _open(problem, engine.prepare_part(problem, part), seed, threads) for part in ("evaluation", "search")
+    )
     run.start(0, run.lanes)
-    step, pace, timed = 0, 0.0, []
+    step, burst, rounds = 0, _FEWEST_STEPS, list[Round]()
     moments = min(MOMENTS, iterations)
     for moment in range(moments):
         end = iterations * (moment + 1) // moments
-        burst = min(max(1, int(_BURST_SECONDS / pace)) if pace else 1, end - step)
+        burst = min(burst, end - step)
         repeats = min(REPEATS, (end - step) // burst)
         before = (end - step - repeats * burst) // 2
         run.sweep(step + 1, before, 0, run.lanes)
         step += before
-        rounds = []
         for _ in range(repeats):
-            evaluation.threads = run.threads
-            pace = _pace(run, step, burst)
+            whole = _pace(run, step, burst)
             step += burst
             state = run.save()
             evaluation.restore(state)
             search.restore(state)
+            evaluation.threads = threads
             measuring = _pace(evaluation, step, burst)
             # Over no lanes a step is what concludes it; of the evaluation that is nothing but the loop around it.
-            evaluation.threads = 1
+            evaluation.threads = search.threads = 1
             looking = _pace(search, step, burst, search.lanes) - _pace(evaluation, step, burst, evaluation.lanes)
-            rounds.append((pace, measuring, looking))
-        timed.append([median(times) for times in zip(*rounds, strict=True)])
+            rounds.append((whole, measuring, looking))
         run.sweep(step + 1, end - step, 0, run.lanes)
-        step = end
-    whole, measured, searched = (fmean(times) for times in zip(*timed, strict=True))
-    return Profile(whole, measured, max(0.0, searched), run.threads, run.best().score[0].tolist())
+        step, burst = end, max(_FEWEST_STEPS, int(_BURST_SECONDS / whole))
+    return Profile(rounds, threads, run.best().score[0].tolist())
 
 
-def _open(problem: Problem, design: Design, seed: int, threads: int | None) -> CpuSession:
+def _open(problem: Problem, design: Design, seed: int, threads: int) -> CpuSession:
     """A session, compiled before anything is timed."""
     values = judge(problem.record, problem.encoding.example(problem.space))
     values = values if isinstance(values, tuple) else (values,)
@@ -114,6 +125,7 @@ def _open(problem: Problem, design: Design, seed: int, threads: int | None) -> C
 
 def _pace(session: CpuSession, step: int, steps: int, low: int = 0) -> float:
     """Seconds that a step takes after this one, of the lanes from `low` on."""
-    began = time.perf_counter()
+    clock = time.thread_time if session.threads == 1 else time.perf_counter
+    began = clock()
     session.sweep(step + 1, steps, low, session.lanes)
-    return (time.perf_counter() - began) / steps
+    return (clock() - began) / steps

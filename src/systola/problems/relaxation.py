@@ -89,7 +89,7 @@ def _find_common_price(dual: _Dual) -> float:
 
 def _climb(dual: _Dual, common: float) -> Array:
     """Subgradient ascent with a step of its own for each price (as Kingma, Ba 2015); steps shrink geometrically."""
-    # Prices are about as large as the common one; or, where only some agents are sought after too much, as what it costs
+    # Prices are about as large as the common one; or, where only some agents are in too much demand, as what it costs
     # to go to the second best.
     cheapest = np.partition(dual.costs, 1, axis=1)[:, :2] if dual.costs.shape[1] > 1 else np.zeros((1, 2))
     scale = max(common, float(np.mean(cheapest[:, 1] - cheapest[:, 0])))
@@ -114,8 +114,8 @@ def _climb(dual: _Dual, common: float) -> Array:
 def _prove(costs: Array, loads: Array, capacities: Array, prices: Array) -> Relaxation:
     """The bound at these prices, rounded to as many binary places as leave room for the sums."""
     largest = int(np.abs(costs).max()) + int(prices.max() * max(float(loads.max()), 1.0)) + 1
-    if largest > _ROOM:  # for prices that prove that there is no solution
-        return _prove(costs, loads, capacities, np.zeros_like(prices))
+    if largest > _ROOM:  # huge numbers, or no solution at all; without prices there is room
+        prices, largest = np.zeros_like(prices), _ROOM
     unit = 1 << ((_ROOM // largest).bit_length() - 1)
     rounded = np.floor(prices * unit).astype(np.int64)
     cheapest = (costs * unit + rounded[:, None] * loads).min(axis=0)

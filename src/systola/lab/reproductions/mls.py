@@ -145,7 +145,7 @@ def _solve(one: Contender, job: Job, threads: int | None) -> dict[str, Any]:
 
 def _profile(one: Contender, job: Job, threads: int | None) -> dict[str, Any]:
     assert isinstance(one.engine, PLS)
-    made = profile_search(one.problem, one.engine, ITERATIONS, job.seed, threads)
+    made = profile_search(one.problem, one.engine, ITERATIONS, job.seed, threads or 1)  # as published, on one core
     design = one.engine.prepare(one.problem)
     return {
         "objective": made.best[: len(one.problem.senses)],
@@ -209,10 +209,9 @@ def _shares(group: Group, results: Results) -> tuple[Table, ...]:
         )
         tables.append(Table(title, ("Instance", *parts), tuple(rows)))
     notes = (
-        f"Measured at {MOMENTS} moments of a run, in bursts of steps: whole ones; the same parallel sweep over all "
-        "neighbours with nothing done with them (evaluation); choosing the next solution and looking at it (search). "
-        f"Of {REPEATS} bursts of each, in turns, the median counts; shares are those of means over all moments. "
-        "Archiving is the rest, or 0.0 where noise leaves none; neighbours are compared with the archive in parallel.",
+        f"Measured at {MOMENTS} moments of a run, {REPEATS} times each, in bursts of steps: whole ones; the same sweep "
+        "over all neighbours with nothing done with them (evaluation); choosing the next solution and looking at it "
+        "(search). Shares are medians; archiving is the rest, or 0.0 where noise leaves none.",
         *(f"Paper: {note}" for note in printed.notes),
     )
     return (*tables[:-1], replace(tables[-1], notes=notes))

@@ -1,0 +1,217 @@
+"""Neighbourhoods of every problem: all moves in order, measured as `evaluate` does, after moves that were followed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import systola as sy
+from conftest import OneMax, small_knapsack, small_multi_knapsack, small_release
+from engines import naive_walks
+from systola.backends.session import Work, allocate
+from systola.encodings import Bits, Digits
+from systola.operators.neighbourhoods import lay_out
+from systola.operators.neighbours import (
+    follow,
+    is_move,
+    locate,
+    make,
+    observe,
+    row_begin,
+    row_end,
+    survey,
+)
+from systola.problem import evaluate
+from systola.records import widen
+
+BINARY, INTEGER, ORDERED = ("flip", "flip-two"), ("reassign",), ("swap", "insertion", "reversal")
+
+
+class Dice(sy.Problem):
+    """Integers of different ranges, one of them with one value, and nothing but an objective."""
+
+    encoding = sy.Integers("low", "low", "high")
+    low: np.ndarray
+    high: np.ndarray
+
+    def evaluate(self, x):
+        total = 0
+        for i in range(len(x)):
+            total += x[i] * x[i - 1] * i
+        return total
+
+
+class Tour(sy.Problem):
+    encoding = sy.Permutation("n")
+    n: int
+
+    def evaluate(self, x):
+        total = 0.5
+        for i in range(self.n):
+            total += (x[i] * x[i - 1] + i * x[i]) % 17
+        return total
+
+
+def customers():
+    return sy.CustomerRelease.from_requests(
+        np.array([5, 7, 3, 9, 4]), np.array([2, 4, 1, 3, 5]), [[0, 1], [1, 2], [3], [2, 4], [0]], [(0, 3)], 9
+    )
+
+
+def assignment(n, symmetric, seed=1):
+    flows, distances = np.random.default_rng(seed).integers(-3, 9, (2, n, n))
+    if symmetric:
+        flows, distances = flows + flows.T, distances + distances.T
+    return sy.QuadraticAssignment(flows, distances)
+
+
+def flowshop(jobs, objectives, largest=9):
+    draws = np.random.default_rng(jobs)
+    times = draws.integers(0, largest, (jobs, 3))
+    due, release = draws.integers(0, 2 * jobs * largest, jobs), draws.integers(0, jobs * largest, jobs)
+    return sy.Flowshop(times, due, release, objectives)
+
+
+def agents():
+    draws = np.random.default_rng(4)
+    return sy.GeneralizedAssignment(*draws.integers(1, 20, (2, 4, 6)), draws.integers(15, 30, 4))
+
+
+PROBLEMS = [
+    small_knapsack(8),
+    small_knapsack(66),
+    sy.MMDP(12),
+    small_release(8),
+    customers(),
+    small_multi_knapsack(8),
+    OneMax(5),
+    agents(),
+    Dice(np.array([-2, 3, 0, 1]), np.array([2, 3, 4, 2])),
+    assignment(7, True),
+    assignment(6, False),
+    flowshop(6, "makespan"),
+    flowshop(18, "makespan"),
+    flowshop(6, "tardy,flowtime,makespan,tardiness"),
+    flowshop(17, "tardiness,makespan"),
+    flowshop(5, "flowtime,makespan", 10**9),
+    Tour(6),
+    *(assignment(2, True), flowshop(2, "makespan,tardy"), OneMax(2)),
+]
+PAIRS = [
+    (problem, name)
+    for problem in PROBLEMS
+    for name in {Bits: BINARY, Digits: INTEGER}.get(type(problem.space), ORDERED)
+    if problem.space.n < 60 or name == "flip"
+]
+
+
+class Place:
+    """A session's arrays, in which the present solution is row 0."""
+
+    def __init__(self, problem, name, chunk, x):
+        problem.bind()
+        self.problem, self.name, self.space = problem, name, problem.space
+        self.record = widen(problem.record)
+        design = sy.Tabu(name).prepare(problem)
+        self.engine, self.size = design.record, design.cells
+        first = self.measures(x)
+        dtype = np.float64 if any(isinstance(m, float) for m in first) else np.int64
+        self.population, self.lanes, _ = allocate(Work(problem, design, len(first), dtype, 1), 3, chunk)
+        self.lanes = self.lanes._replace(decisions=self.lanes.decisions.astype(np.int64))
+        self.population.x[0] = problem.encoding.store(self.space, x)[0]
+        self.share = len(self.lanes.trial) // 3
+        self.alone = getattr(problem, "alone", False)
+
+    def measures(self, x):
+        value = evaluate(self.record, np.asarray(x, np.int64))
+        return [v.item() if isinstance(v, np.generic) else v for v in (value if isinstance(value, tuple) else (value,))]
+
+    def now(self):
+        return self.problem.encoding.load(self.space, self.population.x)[0].tolist()
+
+    def observe(self):
+        observe(self.engine, self.space, self.record, self.population, self.lanes)
+
+    def check_all(self, widths):
+        """Every move in the order of numbers, in blocks of these widths, and the measures of where it leads."""
+        lane, x = 1, self.now()
+        low, high = (self.space.low.tolist(), self.space.high.tolist()) if hasattr(self.space, "low") else ([], [])
+        world = naive_walks.World(lambda x: 0, low=low, high=high)
+        wanted = [neighbour.x for neighbour in naive_walks.neighbours(world, self.name, x)]
+        assert len(wanted) == self.size
+        number, at = 0, lane * self.share
+        i, j = locate(self.engine, 0)
+        fresh = True
+        counted = len(self.problem.senses) if self.alone else self.lanes.trial.shape[1]
+        while number < self.size:
+            if j == row_end(self.engine, i):
+                i, fresh = i + 1, True
+                j = row_begin(self.engine, i)
+                continue
+            end = min(j + min(next(widths), self.share - 1), row_end(self.engine, i))
+            self.survey(lane, i, j, end, fresh, at)
+            fresh = fresh and end - j == 1
+            for place in range(j, end):
+                if is_move(self.engine, i, place):
+                    assert tuple(locate(self.engine, number)) == (i, place)
+                    assert self.moved(i, place) == wanted[number]
+                    found = self.lanes.trial[at + place - j, :counted].tolist()
+                    assert found == self.measures(wanted[number])[:counted]
+                    number += 1
+            j = end
+        assert self.now() == x
+
+    def survey(self, lane, i, first, last, fresh, at):
+        args = (self.population, self.lanes, lane, i, first, last, fresh, at)
+        survey(self.engine, self.space, self.record, *args)
+
+    def moved(self, i, j):
+        x = self.population.x[:1].copy()
+        make(self.engine, self.space, x, 0, i, j)
+        return self.problem.encoding.load(self.space, x)[0].tolist()
+
+    def follow(self, number):
+        i, j = locate(self.engine, number)
+        wanted, seat = self.moved(i, j), 2 * self.share - 1
+        self.survey(1, i, j, j + 1, True, self.share)
+        self.lanes.trial[seat] = self.lanes.trial[self.share]
+        follow(self.engine, self.space, self.record, self.population, self.lanes, i, j, seat)
+        assert self.now() == wanted
+        assert self.population.scores[0].tolist() == self.measures(wanted)
+
+
+@pytest.mark.parametrize("chunk", [1, 64], ids=["one at a time", "blocks"])
+@pytest.mark.parametrize(
+    ("problem", "name"), PAIRS, ids=lambda v: v if isinstance(v, str) else f"{type(v).__name__}-{v.space.n}"
+)
+@settings(deadline=None, max_examples=4)
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 16), min_size=1, max_size=8))
+def test_neighbours_are_measured_as_evaluated(problem, name, chunk, seed, widths):
+    draws = np.random.default_rng(seed)
+    endless = iter(lambda: int(draws.choice(widths)), None)
+    place = Place(problem, name, chunk, draw_solution(problem, draws))
+    place.observe()
+    assert place.population.scores[0].tolist() == place.measures(place.now())
+    place.check_all(endless)
+    for _ in range(3):
+        place.follow(int(draws.integers(place.size)))
+    place.check_all(endless)
+
+
+def draw_solution(problem, draws):
+    space = problem.space
+    if isinstance(space, Bits):
+        return draws.integers(0, 2, space.n)
+    return draws.integers(space.low, space.high + 1) if isinstance(space, Digits) else draws.permutation(space.n)
+
+
+def test_which_way_is_taken():
+    """Problems that can say more about neighbours are asked for it."""
+    labels = {
+        (type(problem).__name__, name): lay_out(name, problem).label for problem, name in PAIRS if problem.space.n > 2
+    }
+    assert labels["QuadraticAssignment", "swap"] == "swap_table"
+    assert labels["Flowshop", "insertion"] == "insertion_outlook"
+    assert labels["Flowshop", "swap"] == "swap"
+    assert labels["Tour", "insertion"] == "insertion"
+    assert labels["Knapsack", "flip-two"] == "flip_two"
