@@ -22,6 +22,8 @@ bench: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check deap pymoo pygmo
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/qap_speed.py
+	$(BIN)/python benchmarks/flowshop_speed.py
+	$(BIN)/python benchmarks/archive_speed.py
 
 reproduce: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/systola reproduce sgs

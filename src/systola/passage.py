@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -51,18 +52,28 @@ def pass_run(
         pass_job(front, at, 0, high, times, job * machines, machines, due[job], ready[job])
 
 
-def meet(front: Any, at: Any, lines: Any, of: Any, width: Any, machines: Any) -> None:
-    """The makespan of each schedule, in the row of the last machine, where lines[of + width * k + l] is how long
+def meet(front: Any, at: Any, high: Any, lines: Any, of: Any, width: Any, machines: Any) -> None:
+    """The makespan of each schedule l < high, in the row of the last machine, where lines[of + width * k + l] is how long
     machine k takes from there to the end; one more line says before when the jobs to come cannot end."""
-    for lane in range(VECTOR):
-        most = lines[of + width * machines + lane]
+    for lane in range(high):
+        most = np.int64(lines[of + width * machines + lane])
         for k in range(machines):
-            most = max(most, front[at + VECTOR * k + lane] + lines[of + width * k + lane])
+            most = max(most, np.int64(front[at + VECTOR * k + lane]) + lines[of + width * k + lane])
         front[at + VECTOR * (machines - 1) + lane] = narrow(most, front)
+
+
+def breadth(front: Any) -> int:
+    """How many schedules to take side by side: as many as a vector has, or one where rows are not vectors."""
+    return VECTOR
 
 
 def _is_line(array: Any) -> bool:
     return isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
+
+
+@overload(breadth, strict=False, jit_options={"_nrt": False})  # type: ignore[untyped-decorator]
+def _breadth(front: Any) -> Any:
+    return (lambda front: VECTOR) if _is_line(front) else (lambda front: 1)
 
 
 class _Rows:
@@ -218,9 +229,9 @@ def _meet_vectors(typing: Any, front: Any, at: Any, lines: Any, of: Any, width: 
 
 
 @overload(meet, strict=False, jit_options={"_nrt": False})  # type: ignore[untyped-decorator]
-def _compile_meet(front: Any, at: Any, lines: Any, of: Any, width: Any, machines: Any) -> Any:
+def _compile_meet(front: Any, at: Any, high: Any, lines: Any, of: Any, width: Any, machines: Any) -> Any:
     if _is_line(front) and _is_line(lines) and front.dtype == lines.dtype:
-        return lambda front, at, lines, of, width, machines: _meet_vectors(front, at, lines, of, width, machines)
+        return lambda front, at, high, lines, of, width, machines: _meet_vectors(front, at, lines, of, width, machines)
     return meet
 
 

@@ -17,14 +17,16 @@ _SAMPLES: dict[str, tuple[int, tuple[str, ...]]] = {  # measures and engines
     "nrp:100-20": (2, _BINARY),
     "mkp:100x5": (2, (*_BINARY, "auto")),
     "qap:uniform-20": (1, ("pugace", "memetic", "tabu")),
-    "flowshop:20x5?objectives=makespan,tardiness": (4, ("tabu", "ig")),
+    "flowshop:20x5?objectives=makespan,tardiness": (4, ("tabu", "ig", "pls")),
 }
 
 
 def sample_works() -> Iterator[tuple[Work, str]]:
-    """One laid-out run of each pair, and the engine's name; kernels are shared by the flavours of SGS, by SGA, EGA and
-    GA, and by the variants of SNS, with and without repair; those of a cellular engine differ by its operators, those of
-    a walk by its neighbourhood."""
+    """One laid-out run of each pair, and the engine's name.
+
+    Kernels are shared by the flavours of SGS, by SGA, EGA and GA, and by the variants of SNS, with and without repair;
+    those of a cellular engine differ by its operators, those of a walk by its neighbourhood.
+    """
     for spec, (measures, names) in _SAMPLES.items():
         problem = open_instance(spec).problem
         for name in names:

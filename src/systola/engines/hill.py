@@ -22,6 +22,7 @@ from systola.engines.walk import (
     copy_row,
     design_walk,
     elect_of_all,
+    keep_all,
     keep_best_move,
     rally_moves,
     seat_of,
@@ -96,6 +97,7 @@ class Hill:
         record = record_type(f"Hill_{around.label}", (*FIELDS, "size", "first", "climbing", "at_top", "kicks"))
         around.equip(record)
         equip(record, advance, conclude=_conclude, rally=rally_moves)
+        give_body("sieve", record, keep_all)
         give_body("consider", record, keep_best_move)
         values = (around.size, self.move == "first", True, _AT_TOP[self.at_top], self.kicks)
         return design_walk(problem, around, record(*around.values, *values), 10_000)

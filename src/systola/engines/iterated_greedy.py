@@ -52,10 +52,15 @@ def _put(x: Any, row: Any, count: Any, place: Any, item: Any) -> None:
 
 
 @called
-def _improve(problem: Any, lanes: Any, lane: Any, count: Any, seed: Any, step: Any, cell: Any, turn: Any) -> None:
-    """Take out one item after the other, in random order, and put it where it is best, until none gets better."""
+def _improve(
+    problem: Any, lanes: Any, lane: Any, count: Any, back: Any, seed: Any, step: Any, cell: Any, turn: Any
+) -> None:
+    """Take out one item after the other, in random order, and put it where it is best, until none gets better; then put
+    `back` items that were taken out before where they are best.
+
+    All by one call: what finds a place is large, and a GPU has few registers.
+    """
     x, order, trial = lanes.child, lanes.marked, lanes.trial
-    now, new = 2 * lane, 2 * lane
     for t in range(count):
         r0, _, _, _ = draw(seed, SEARCH, step, cell, turn + t)
         j = below(r0, t + 1)
@@ -63,21 +68,29 @@ def _improve(problem: Any, lanes: Any, lane: Any, count: Any, seed: Any, step: A
         order[lane, j] = x[lane, t]
     left = count
     t = 0
+    done = 0
     known = False
-    value = fitness(problem, trial[now])
-    while left > 0:
-        item = order[lane, t]
-        place = 0
-        while x[lane, place] != item:
-            place += 1
-        _take(x, lane, count, place)
-        place = find_place(problem, x, lane, count - 1, item, lanes.table[lane], trial, new)
-        _put(x, lane, count - 1, place, item)
-        gained = fitness(problem, trial[new])
-        left = count - 1 if known and gained > value else left - 1
-        known = True
-        value = gained
-        t = t + 1 if t + 1 < count else 0
+    value = fitness(problem, trial[2 * lane])
+    while left > 0 or done < back:
+        others = count + done
+        item = lanes.spare[lane, done]
+        if left > 0:
+            others = count - 1
+            item = order[lane, t]
+            place = 0
+            while x[lane, place] != item:
+                place += 1
+            _take(x, lane, count, place)
+        place = find_place(problem, x, lane, others, item, lanes.table[lane], trial, 2 * lane)
+        _put(x, lane, others, place, item)
+        if left > 0:
+            gained = fitness(problem, trial[2 * lane])
+            left = count - 1 if known and gained > value else left - 1
+            known = True
+            value = gained
+            t = t + 1 if t + 1 < count else 0
+        else:
+            done += 1
 
 
 def _advance(
@@ -104,15 +117,11 @@ def _advance(
                 r0, _, _, _ = draw(seed, STEP, step, cell, turn + q)
                 lanes.spare[lane, q] = _take(x, lane, n - q, below(r0, n - q))
             turn += self.taken
-            _improve(problem, lanes, lane, n - self.taken, seed, step, cell, turn)
-            turn += n
-            for q in range(self.taken):
-                count = n - self.taken + q
-                item = lanes.spare[lane, q]
-                place = find_place(problem, x, lane, count, item, lanes.table[lane], lanes.trial, 2 * lane)
-                _put(x, lane, count, place, item)
-            _improve(problem, lanes, lane, n, seed, step, cell, turn)
-            turn += n
+            back = self.taken
+            while back >= 0:
+                _improve(problem, lanes, lane, n - back, back, seed, step, cell, turn)
+                turn += n
+                back = 0 if back > 0 else -1
             gauge(problem, space, x, lane, lanes, lane, lanes.tally[lane], lanes.trial[2 * lane])
             note(problem, lanes, lane, x, lane, lanes.trial[2 * lane], step, cell)
             lost = fitness(problem, population.scores[cell]) - fitness(problem, lanes.trial[2 * lane])

@@ -82,13 +82,33 @@ def _is_covered(self: Any, scores: Any, first: Any, last: Any, other: Any, at: A
     return False
 
 
+def _keep_open(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+    """The body of `sieve`: neighbours that the explored solution does not cover. By far the most are covered."""
+    scores, trial = population.scores, lanes.trial
+    wanted = np.int64(0)
+    if self.count == 2:
+        s0, s1 = self.signs[0], self.signs[1]
+        v0, v1 = s0 * scores[NOW, 0], s1 * scores[NOW, 1]
+        for q in range(count):
+            better_one = (s0 * trial[at + q, 0] > v0) | (s1 * trial[at + q, 1] > v1)
+            wanted |= np.int64(better_one) << q
+    elif self.count == 3:
+        s0, s1, s2 = self.signs[0], self.signs[1], self.signs[2]
+        v0, v1, v2 = s0 * scores[NOW, 0], s1 * scores[NOW, 1], s2 * scores[NOW, 2]
+        for q in range(count):
+            better_one = (s0 * trial[at + q, 0] > v0) | (s1 * trial[at + q, 1] > v1) | (s2 * trial[at + q, 2] > v2)
+            wanted |= np.int64(better_one) << q
+    else:
+        for q in range(count):
+            wanted |= np.int64(not _covers(self, scores, NOW, trial, at + q)) << q
+    return wanted
+
+
 def _keep_candidate(
     self: Any, problem: Any, population: Any, lanes: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any, step: Any
 ) -> Any:
     """The body of `consider`: keep a neighbour that could come into the archive; see lanes.move for how many are."""
     scores, measures = population.scores, lanes.trial
-    if _covers(self, scores, NOW, measures, trial):
-        return False
     if self.dominating and not _covers(self, measures, trial, scores, NOW):
         return False
     if _is_covered(self, scores, 1, 1 + population.memory[_MEMBERS], measures, trial):
@@ -258,6 +278,10 @@ def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, 
 # Parts of a step, to measure how long they take.
 
 
+def _keep_none(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+    return np.int64(0)
+
+
 def _ignore(
     self: Any, problem: Any, population: Any, lanes: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any, step: Any
 ) -> Any:
@@ -293,7 +317,7 @@ class PLS:
     name = "pls"
 
     def prepare(self, problem: Problem) -> Design:
-        return self._lay_out(problem, "Pareto", conclude=_conclude, consider=_keep_candidate)
+        return self._lay_out(problem, "Pareto", conclude=_conclude, sieve=_keep_open, consider=_keep_candidate)
 
     def prepare_part(self, problem: Problem, part: Literal["evaluation", "search"]) -> Design:
         """A design like that of `prepare`, which makes only parts of each step, so that their time can be measured.
@@ -302,9 +326,9 @@ class PLS:
         step, where a member is chosen and looked at; over no lanes it is that alone. The archive never changes.
         """
         end = {"conclude": _look_on} if part == "search" else {}
-        return self._lay_out(problem, f"Pareto_{part}", consider=_ignore, **end)
+        return self._lay_out(problem, f"Pareto_{part}", sieve=_keep_none, consider=_ignore, **end)
 
-    def _lay_out(self, problem: Problem, label: str, *, consider: Body, **bodies: Body) -> Design:
+    def _lay_out(self, problem: Problem, label: str, *, sieve: Body, consider: Body, **bodies: Body) -> Design:
         around = lay_out(self.neighbourhood, problem)
         if self.accept not in ("non-dominated", "dominating"):
             raise InputError(f"`accept` must be non-dominated or dominating, but got {self.accept!r}")
@@ -314,6 +338,7 @@ class PLS:
         record = record_type(f"{label}_{around.label}", fields)
         around.equip(record)
         equip(record, advance, **bodies)
+        give_body("sieve", record, sieve)
         give_body("consider", record, consider)
         senses = problem.senses
         values = (around.size, len(senses), np.array(senses, np.int64), self.accept == "dominating", self.cap or 0)

@@ -18,6 +18,7 @@ from systola.engines.walk import (
     arrive,
     design_walk,
     elect_of_all,
+    keep_all,
     keep_best_move,
     rally_moves,
     seat_of,
@@ -88,5 +89,6 @@ class Tabu:
         record = record_type(f"Tabu_{around.label}", (*FIELDS, "first", "climbing", "shortest", "choices"))
         around.equip(record)
         equip(record, advance, conclude=_conclude, rally=rally_moves)
+        give_body("sieve", record, keep_all)
         give_body("consider", record, keep_best_move)
         return design_walk(problem, around, record(*around.values, False, False, tenure, spread + 1), 10_000)

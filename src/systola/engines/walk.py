@@ -113,6 +113,17 @@ def consider(
     return body_of("consider", engine)(engine, problem, population, lanes, lane, trial, number, i, j, step)
 
 
+@verb
+def sieve(engine: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+    """A quick look at `count` neighbours, measured in lanes.trial from row `at` on: one bits for those to consider."""
+    return body_of("sieve", engine)(engine, population, lanes, at, count)
+
+
+def keep_all(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+    """The body of `sieve` that leaves out none."""
+    return np.int64(-1)
+
+
 def keep_best_move(
     self: Any, problem: Any, population: Any, lanes: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any, step: Any
 ) -> Any:
@@ -161,12 +172,15 @@ def advance(
         end = min(j + width, row_end(self, i))
         survey(self, space, problem, population, lanes, lane, i, j, end, fresh, at)
         fresh = False
+        wanted = sieve(self, population, lanes, at, end - j)
         for place in range(j, end):
             if number < last and is_move(self, i, place):
-                enough = consider(self, problem, population, lanes, lane, at + place - j, number, i, place, step)
-                number += 1
-                if enough:
+                if wanted & 1 and consider(
+                    self, problem, population, lanes, lane, at + place - j, number, i, place, step
+                ):
                     return
+                number += 1
+            wanted >>= 1
         j = end
         while number < last and j == row_end(self, i):
             i += 1

@@ -15,7 +15,7 @@ import numpy as np
 
 from systola.kernel import called, inlined
 from systola.lines import VECTOR, narrow, padded
-from systola.passage import COUNTS, meet, pass_job, pass_run
+from systola.passage import COUNTS, breadth, meet, pass_job, pass_run
 from systola.problem import better
 
 MAKESPAN, TARDINESS = 0, 1  # measures are counted so; tardy jobs and flow time come after
@@ -144,19 +144,18 @@ def _try_places(problem: Any, job: Any, first: Any, last: Any, count: Any, work:
     at = (m + COUNTS) * VECTOR
     rest = _rest_of(m, width)
     for k in range(m + COUNTS):
-        for lane in range(VECTOR):
+        for lane in range(breadth(work)):
             work[VECTOR * k + lane] = work[at + k * width + first + lane]
     pass_job(work, 0, 0, last - first, problem.lengths, job * m, m, problem.ends[job], problem.ready[job])
     if problem.alone:  # Taillard's acceleration: what comes after is known
         tails = at + (m + COUNTS) * width
-        meet(work, 0, work, tails + first, width, m)
+        meet(work, 0, last - first, work, tails + first, width, m)
         return
     middle = min(last - 1, count)
     for t in range(first, middle):
         other = np.int64(work[rest + t])
         pass_job(work, 0, 0, t - first + 1, problem.lengths, other * m, m, problem.ends[other], problem.ready[other])
-    others = work[rest : rest + width]
-    pass_run(work, 0, last - first, problem.lengths, m, others, middle, count, problem.ends, problem.ready)
+    pass_run(work, 0, last - first, problem.lengths, m, work, rest + middle, rest + count, problem.ends, problem.ready)
 
 
 def look(self: Any, x: Any, row: Any, outlook: Any) -> None:
@@ -171,12 +170,14 @@ def survey_insertions(
     self: Any, x: Any, row: Any, i: Any, first: Any, last: Any, fresh: Any, outlook: Any, work: Any, trial: Any, at: Any
 ) -> None:
     """See `increments.survey_insertions`."""
-    if last - first == 1:
-        _move_alone(self, x, row, i, first, outlook, work)
-    else:
-        if fresh:
-            _take_out(self, x, row, i, outlook, work)
-        _try_places(self, np.int64(x[row, i]), first, last, len(self.times) - 1, work)
+    if breadth(work) == 1 or last - first == 1:
+        for j in range(first, last):
+            _move_alone(self, x, row, i, j, outlook, work)
+            _report(self, work, 0, trial, at + j - first)
+        return
+    if fresh:
+        _take_out(self, x, row, i, outlook, work)
+    _try_places(self, np.int64(x[row, i]), first, last, len(self.times) - 1, work)
     for lane in range(last - first):
         _report(self, work, lane, trial, at + lane)
 
@@ -194,8 +195,9 @@ def find_place(self: Any, x: Any, row: Any, count: Any, item: Any, work: Any, tr
     if self.alone:
         _look_back(self, work, lines, work, rest, count)
     place = np.int64(_NOWHERE)
-    for first in range(0, count + 1, VECTOR):
-        last = min(first + VECTOR, count + 1)
+    together = breadth(work)
+    for first in range(0, count + 1, together):
+        last = first + 1 if together == 1 else min(first + together, count + 1)
         _try_places(self, np.int64(item), first, last, count, work)
         for lane in range(last - first):
             _report(self, work, lane, trial, at + 1)
