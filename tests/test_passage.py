@@ -15,7 +15,7 @@ KINDS = {
     "narrow front": (np.int32, np.int64),
     "wide front": (np.int64, np.int32),
 }
-LIMITS = {np.int32: 2**26, np.int64: 2**56}  # of data, so that no sum of a few of them is too large
+LIMITS = {np.int32: 2**20, np.int64: 2**52}  # of data, so that no sum of a few of them is too large
 
 
 @njit
@@ -26,6 +26,16 @@ def compiled_job(front, at, low, high, times, of, machines, due, ready):
 @njit
 def compiled_run(front, at, high, times, machines, jobs, first, last, due, ready):
     passage.pass_run(front, at, high, times, machines, jobs, first, last, due, ready)
+
+
+@njit
+def compiled_meet(front, at, high, lines, of, width, machines):
+    passage.meet(front, at, high, lines, of, width, machines)
+
+
+@njit
+def compiled_breadth(front):
+    return passage.breadth(front)
 
 
 def after(free, counts, times, due, ready):
@@ -120,6 +130,37 @@ def test_a_run_of_jobs(kinds, data):
             assert front.tolist() == whole
         else:
             assert front.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_where_heads_and_tails_meet(kind, data):
+    """The longest way over each machine, or the end of jobs that come late; other rows stay as they are."""
+    draws = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    machines, width, high = (data.draw(st.integers(*bounds)) for bounds in ((1, 6), (1, 50), (1, VECTOR)))
+    at, of = data.draw(st.integers(0, 9)), data.draw(st.integers(0, 9))
+    most = np.iinfo(kind).max // 2
+    front = draws.integers(0, most, at + VECTOR * (machines + 2)).astype(kind)
+    lines = draws.integers(0, most, of + width * machines + VECTOR + 3).astype(kind)
+    whole = front.tolist()
+    for lane in range(VECTOR):
+        ways = [front[at + VECTOR * k + lane].item() + lines[of + width * k + lane].item() for k in range(machines)]
+        whole[at + VECTOR * (machines - 1) + lane] = max(lines[of + width * machines + lane].item(), *ways)
+    kept = slice(at + VECTOR * (machines - 1) + high, at + VECTOR * machines)
+    wanted = list(whole)
+    wanted[kept] = front[kept].tolist()
+    for call, layout in ((passage.meet, np.copy), (compiled_meet, np.copy), (compiled_meet, spread)):
+        found = layout(front)
+        call(found, at, high, lines, of, width, machines)
+        assert found.tolist() == (whole if call is compiled_meet and layout is np.copy else wanted)
+
+
+def test_schedules_side_by_side():
+    """As many as a vector has on a CPU; one at a time where numbers of a front do not lie together, as on a GPU."""
+    front = np.zeros(64, np.int32)
+    assert passage.breadth(front) == compiled_breadth(front) == VECTOR
+    assert compiled_breadth(spread(front)) == 1
 
 
 def test_narrow_numbers_wrap_nowhere_below_their_limit():

@@ -53,8 +53,11 @@ def pass_run(
 
 
 def meet(front: Any, at: Any, high: Any, lines: Any, of: Any, width: Any, machines: Any) -> None:
-    """The makespan of each schedule l < high, in the row of the last machine, where lines[of + width * k + l] is how long
-    machine k takes from there to the end; one more line says before when the jobs to come cannot end."""
+    """The makespan of each schedule l < high, in the row of the last machine.
+
+    lines[of + width * k + l] is how long machine k takes from there to the end; one more line says before when the jobs
+    to come cannot end.
+    """
     for lane in range(high):
         most = np.int64(lines[of + width * machines + lane])
         for k in range(machines):

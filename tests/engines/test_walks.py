@@ -442,9 +442,7 @@ def test_temperature():
 COMPILED = {
     "tabu-insertion": (flowshop(18), sy.Tabu(), 12),
     "tabu-table": (assignment(9), sy.Tabu(), 40),
-    "tabu-reassign": (VALLEY, sy.Tabu(tenure=3), 40),
     "hill-flip-two": (small_release(70), sy.Hill("flip-two", kicks=2), 12),
-    "hill-insertion": (Tour(8), sy.Hill("insertion", "first", "restart"), 40),
     "ig": (flowshop(18, objectives="makespan", release=True), sy.IteratedGreedy(size=3, rounds=2), 3),
 }
 

@@ -72,17 +72,22 @@ def orders(draw, problem):
     return np.array([draws.permutation(len(problem.times)) for _ in range(3)], np.int32)
 
 
-def arrays_of(problem, verbs):
-    """Problem as it is seen, room for an outlook and for work, full of something else, and trials."""
+def arrays_of(problem, verbs, apart=False):
+    """Problem as it is seen, room for an outlook and for work, full of something else, and trials.
+
+    `apart`: numbers of the work do not lie together, as on a GPU.
+    """
     outlooks = problem.outlooks()
     outlook, work = (np.full(n, 9, outlooks.dtype) for n in (outlooks.number, outlooks.work))
+    if apart:
+        work = np.full((outlooks.work, 2), 9, outlooks.dtype)[:, 1]
     trial = np.full((VECTOR + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
     return problem.record if verbs is COMPILED else widen(problem.record), outlook, work, trial
 
 
-def check_survey(problem, x, i, blocks, verbs):
+def check_survey(problem, x, i, blocks, verbs, apart=False):
     """The neighbours in which job i is moved, a block of places at a time."""
-    record, outlook, work, trial = arrays_of(problem, verbs)
+    record, outlook, work, trial = arrays_of(problem, verbs, apart)
     look, survey, _ = verbs
     before = x.copy()
     look(record, x, ROW, outlook)
@@ -139,8 +144,8 @@ def test_all_neighbours_around_whole_vectors(jobs, objectives):
             check_survey(problem, x, i, cut(jobs, points), COMPILED)
 
 
-def check_place(problem, x, count, item, verbs):
-    record, _, work, trial = arrays_of(problem, verbs)
+def check_place(problem, x, count, item, verbs, apart=False):
+    record, _, work, trial = arrays_of(problem, verbs, apart)
     before = x.copy()
     place = verbs[2](record, x, ROW, count, item, work, trial, AT)
     order = x[ROW, :count].tolist()
@@ -162,6 +167,16 @@ def test_best_place(wide, verbs, data):
     x = orders(data.draw, problem)
     count = data.draw(st.integers(0, len(problem.times) - 1) | st.just(len(problem.times) - 1))
     check_place(problem, x, count, int(x[ROW, data.draw(st.integers(count, len(problem.times) - 1))]), verbs)
+
+
+@settings(deadline=None, max_examples=100)
+@given(shops(False), st.data())
+def test_one_schedule_at_a_time(problem, data):
+    """Compiled as for a GPU."""
+    x, last = orders(data.draw, problem), len(problem.times) - 1
+    check_survey(problem, x, data.draw(st.integers(0, last)), draw_blocks(data.draw, last + 1), COMPILED, True)
+    count = data.draw(st.integers(0, last))
+    check_place(problem, x, count, int(x[ROW, data.draw(st.integers(count, last))]), COMPILED, True)
 
 
 @pytest.mark.parametrize("count", [0, 1, 14, 15, 16, 17, 31, 32])

@@ -189,7 +189,8 @@ def _appraise_by_evaluation(
     tally: Any,
     measures: Any,
 ) -> None:
-    gauge(problem, space, children, child, lanes, lane, tally, measures)
+    # Tallies are not kept then, and `tally` may have no room: the lane has some.
+    gauge(problem, space, children, child, lanes, lane, lanes.tally[lane], measures)
 
 
 def _try_by_swap(
@@ -227,7 +228,7 @@ def _try_by_evaluation(
     for k in range(x.shape[1]):
         lanes.spare[lane, k] = x[row, k]
     lanes.spare[lane, i], lanes.spare[lane, j] = lanes.spare[lane, j], lanes.spare[lane, i]
-    gauge(problem, space, lanes.spare, lane, lanes, lane, tally, measures)
+    gauge(problem, space, lanes.spare, lane, lanes, lane, lanes.tally[lane], measures)
 
 
 def choose_gauge(problem: Problem) -> None:
