@@ -242,6 +242,51 @@ class HalfTable(Line):
         pass
 
 
+class WrongSurvey(sy.Flowshop):
+    """Wrong only for blocks of neighbours that end with the last place."""
+
+    def survey_insertions(self, x, row, i, first, last, fresh, outlook, work, trial, at):
+        sy.Flowshop.survey_insertions(self, x, row, i, first, last, fresh, outlook, work, trial, at)
+        if last - first > 1 and last == len(self.times):
+            trial[at + last - first - 1, 0] += 1
+
+
+class ForgetfulSurvey(sy.Flowshop):
+    """Wrong where it is asked again for the same job."""
+
+    def survey_insertions(self, x, row, i, first, last, fresh, outlook, work, trial, at):
+        sy.Flowshop.survey_insertions(self, x, row, i, first, last, fresh, outlook, work, trial, at)
+        work[:] = 0
+
+
+class WrongPlace(sy.Flowshop):
+    def find_place(self, x, row, count, item, work, trial, at):
+        place = sy.Flowshop.find_place(self, x, row, count, item, work, trial, at)
+        return place - 1 if place > 0 else 1
+
+
+class WrongMeasures(sy.Flowshop):
+    def find_place(self, x, row, count, item, work, trial, at):
+        place = sy.Flowshop.find_place(self, x, row, count, item, work, trial, at)
+        trial[at, 0] += 1
+        return place
+
+
+class HalfOutlook(Line):
+    def look(self, x, row, outlook):
+        pass
+
+
+class NoRoom(Line):
+    def find_place(self, x, row, count, item, work, trial, at):
+        return 0
+
+
+def small_flowshop(kind):
+    draws = np.random.default_rng(2)
+    return kind(draws.integers(1, 30, (6, 3)), draws.integers(20, 90, 6), None, "makespan,tardiness")
+
+
 moods = iter(range(10**6))
 
 
@@ -297,6 +342,15 @@ class Negative(OneMax):
             r"^exchange of \d and \d must make \[\d, \d, \d, \d\], but made \[\d, \d, \d, \d\]$",
         ),
         (lambda: HalfTable(4), "belong together, but HalfTable has only tabulate$"),
+        (
+            lambda: small_flowshop(WrongSurvey),
+            r"^survey_insertions from \d to 5 says \[\d+, \d+\] for \[.*\], evaluate says \[\d+, \d+\]$",
+        ),
+        (lambda: small_flowshop(ForgetfulSurvey), r"^survey_insertions from \d to \d says"),
+        (lambda: small_flowshop(WrongPlace), r"^find_place says that \d is best in place \d of \[.*\], evaluate says"),
+        (lambda: small_flowshop(WrongMeasures), r"^find_place says \[\d+, \d+\] for \[.*\], evaluate says"),
+        (lambda: HalfOutlook(4), "survey_insertions belong together, but HalfOutlook has only look$"),
+        (lambda: NoRoom(4), "^find_place needs outlooks, for room to work, but NoRoom has none$"),
     ],
 )
 def test_mistakes_are_found(make, word):

@@ -18,18 +18,21 @@ from systola.increments import (
     count,
     cross,
     exchange,
+    find_place,
     flip,
     flip_marked,
     flip_run,
+    look,
     mark,
     reassign,
     remark,
+    survey_insertions,
     swap,
     swap_gains,
     tabulate,
     weigh,
 )
-from systola.lines import padded
+from systola.lines import VECTOR, padded
 from systola.problem import Problem, evaluate, fitness, violation
 from systola.records import widen
 from systola.verbs import body_of
@@ -78,6 +81,10 @@ def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
                 _check_swap(problem, x, draws)
             if _has_table(problem):
                 _check_exchange(problem, x, draws)
+            if _has_outlook(problem):
+                _check_survey(problem, x, draws)
+            if problem.offers("find_place"):
+                _check_place(problem, x)
 
 
 def _random(problem: Problem, draws: np.random.Generator) -> Array:
@@ -267,6 +274,68 @@ def _check_gain(problem: Problem, stored: Array, i: int, j: int, gain: Any, wher
         raise CheckFailed(
             f"{where} says that {x.tolist()} gains {gain} when its decisions {i} and {j} are exchanged, evaluate says "
             f"{wanted}"
+        )
+
+
+def _has_outlook(problem: Problem) -> bool:
+    """Whether the problem keeps something for insertions, which takes three methods."""
+    has = {"outlooks": problem.outlooks() is not None, **{v: problem.offers(v) for v in ("look", "survey_insertions")}}
+    if not has["outlooks"] and problem.offers("find_place"):
+        raise CheckFailed(f"find_place needs outlooks, for room to work, but {type(problem).__name__} has none")
+    wanted = has["look"] or has["survey_insertions"]
+    if wanted and not all(has.values()):
+        raise CheckFailed(
+            f"outlooks, look and survey_insertions belong together, but {type(problem).__name__} has only "
+            f"{' and '.join(name for name in has if has[name])}"
+        )
+    return wanted
+
+
+def _room(problem: Problem) -> tuple[Array, Array, Array]:
+    """For what is kept, to work, and for measures of neighbours; full of what they could be full of."""
+    outlooks = problem.outlooks()
+    assert outlooks is not None
+    measures = _measure(problem, problem.encoding.example(problem.space).astype(np.int64))
+    kept, work = (np.full(number, 7, outlooks.dtype) for number in (outlooks.number, outlooks.work))
+    return kept, work, np.full((VECTOR, len(measures)), 7, measures.dtype)
+
+
+def _check_survey(problem: Problem, x: Array, draws: np.random.Generator) -> None:
+    """Neighbours in which one decision is put elsewhere, a block of them and one of them, against evaluate."""
+    kept, work, trial = _room(problem)
+    stored = problem.encoding.store(problem.space, x[None])
+    look(widen(problem.record), stored, 0, kept)
+    i, first = (int(p) for p in draws.integers(0, len(x), 2))
+    for fresh, last in ((True, min(len(x), first + VECTOR)), (False, min(len(x), first + 2)), (True, first + 1)):
+        survey_insertions(widen(problem.record), stored, 0, i, first, last, fresh, kept, work, trial, 0)
+        for place in range(first, last):
+            moved = np.insert(np.delete(x, i), place, x[i])
+            _check_objectives(problem, trial[place - first], moved, f"survey_insertions from {i} to {place}")
+
+
+def _check_place(problem: Problem, x: Array) -> None:
+    """The best place for the last of an order, against all of them."""
+    _, work, trial = _room(problem)
+    stored = problem.encoding.store(problem.space, x[None])
+    rest, item = x[:-1], int(x[-1])
+    found = int(find_place(widen(problem.record), stored, 0, len(rest), item, work, trial, 0))
+    made = [np.insert(rest, place, item) for place in range(len(x))]
+    worth = [fitness(widen(problem.record), _measure(problem, y)) for y in made]
+    if not 0 <= found < len(x) or found != worth.index(max(worth)):
+        raise CheckFailed(
+            f"find_place says that {item} is best in place {found} of {rest.tolist()}, evaluate says in place "
+            f"{worth.index(max(worth))}"
+        )
+    _check_objectives(problem, trial[0], made[found], "find_place")
+
+
+def _check_objectives(problem: Problem, found: Array, x: Array, where: str) -> None:
+    """Measures as far as they are objectives, and the fitness that follows."""
+    wanted, count = _measure(problem, x), len(problem.senses)
+    worth = [np.asarray(fitness(widen(problem.record), m)) for m in (found, wanted)]
+    if not _agree(found[:count], wanted[:count]) or not _agree(*worth):
+        raise CheckFailed(
+            f"{where} says {found[:count].tolist()} for {x.tolist()}, evaluate says {wanted[:count].tolist()}"
         )
 
 

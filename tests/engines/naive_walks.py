@@ -222,9 +222,9 @@ def iterated_greedy(
             turn = 0
             for _ in range(engine.rounds):
                 x, taken = list(walks[cell]), []
-                for q in range(engine.taken):
+                for q in range(min(engine.taken, max(1, len(x) - 1))):
                     taken.append(x.pop(int(below(numbers(seed, STEP, step, cell, turn + q)[0], len(x)))))
-                turn += engine.taken
+                turn += len(taken)
                 for items in (taken, []):
                     drawn = [numbers(seed, SEARCH, step, cell, turn + t)[0] for t in range(len(x))]
                     x = improved(world, x, drawn)

@@ -7,7 +7,7 @@ from systola.engines.catalog import engine_names, make_engine, settings_of
 from systola.engines.presets import memetic, pugace, recommend
 from systola.formats import open_instance
 
-SPECS = ["knapsack:20-100", "mkp:20x3", "mmdp:12", "qap:grid-3x3"]
+SPECS = ["knapsack:20-100", "mkp:20x3", "mmdp:12", "qap:grid-3x3", "flowshop:6x3", "gap:c-3x20"]
 
 
 class Colours(sy.Problem):
@@ -40,6 +40,8 @@ def test_presets():
     assert memetic(assignment).local_search == "tabu"
     assert memetic(Visit(5)).local_search == "descent"
     assert recommend(Colours(5)).neighbourhood == "L5"
+    assert recommend(open_instance("flowshop:6x3").problem) == sy.IteratedGreedy()
+    assert recommend(open_instance("flowshop:6x3?objectives=makespan,tardiness").problem) == sy.PLS()
     with pytest.raises(sy.InputError, match="for permutations, but Colours is encoded as Digits; choose auto"):
         make_engine("memetic", Colours(5))
 
@@ -56,5 +58,9 @@ def test_settings_override_a_preset():
     assert make_engine("memetic", problem, {"length": 7}).length == 7
     with pytest.raises(sy.InputError, match="memetic has no parameter 'lenght'; did you mean 'length'"):
         make_engine("memetic", problem, {"lenght": 7})
+    assert make_engine("tabu", problem, {"tenure": 3}) == sy.Tabu(tenure=3)
+    assert make_engine("hill", problem, {"at_top": "restart"}) == sy.Hill(at_top="restart")
+    with pytest.raises(sy.InputError, match="ig has no parameter 'temprature'; did you mean 'temperature'"):
+        make_engine("ig", problem, {"temprature": 1})
     with pytest.raises(sy.InputError, match="sns-r has no parameter 'random'"):
         make_engine("sns-r", open_instance("mkp:20x3").problem, {"random": False})

@@ -171,11 +171,16 @@ class IteratedGreedy:
             )
         n = problem.space.n
         check_number("size", self.size, 1, 10**6)
-        check_number("taken", self.taken, 1, max(1, n - 1))
+        check_number("taken", self.taken, 1, max(2, n - 1))
         check_number("rounds", self.rounds, 1, 10**6)
         check_number("temperature", self.temperature, 0, 10**9, whole=False)
         return Design(
-            record=Greedy(self.size, self.taken, self.rounds, float(self.temperature * problem.warmth())),
+            record=Greedy(
+                self.size,
+                min(self.taken, max(1, n - 1)),  # two is the default for short orders, too
+                self.rounds,
+                float(self.temperature * problem.warmth()),
+            ),
             cells=self.size,
             rows=self.size,
             started=self.size,

@@ -15,7 +15,7 @@ from systola.problem import Problem
 
 def recommend(problem: Problem) -> Engine:
     """An engine that is a good first choice."""
-    if problem.offers("find_place"):
+    if problem.offers("find_place") and problem.outlooks():
         return IteratedGreedy() if len(problem.senses) == 1 else PLS()
     if problem.offers("repair"):
         return SNS(exponential=True, random=True, moving=True, repair=True, seeded=True)
