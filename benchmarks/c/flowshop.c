@@ -5,7 +5,8 @@
  *     flowshop file iterations tenure
  *
  *     file    n m; then for each job its due date and its m processing times; then the first order of jobs
- *     tenure  for how many iterations a job may not come back to the place that it left
+ *     tenure  for how many iterations the order of two jobs that a move has turned around may not come back: that of
+ *             the job that moved and the first that it passed
  *
  * Makespan, total tardiness and the number of tardy jobs are minimised by their sum. Neighbours: the job in
  * place i goes to place j, for all i and j but j = i (no change) and j = i - 1 (the same as i - 1 to i). The best
@@ -68,6 +69,18 @@ static void look_ahead(void)
         late[t + 1] = late[t] + (at > due[job] ? at - due[job] : 0);
         tardy[t + 1] = tardy[t] + (at > due[job]);
     }
+}
+
+/* Whether a move brings back an order of two jobs that it must not: until[a * n + b] is for a before b. */
+static int banned(int i, int j, long step)
+{
+    for (int k = i + 1; k <= j; k++)
+        if (until[order[k] * n + order[i]] >= step)
+            return 1;
+    for (int k = j; k < i; k++)
+        if (until[order[i] * n + order[k]] >= step)
+            return 1;
+    return 0;
 }
 
 /* What the neighbour is worth, from its first changed position on. */
@@ -147,7 +160,7 @@ int main(int argc, char **argv)
                 long worth = schedule(i < j ? i : j);
                 if (found && worth >= most)
                     continue;
-                if (until[order[i] * n + j] >= step && worth >= best)
+                if (worth >= best && banned(i, j, step))
                     continue;
                 found = 1;
                 most = worth;
@@ -155,7 +168,8 @@ int main(int argc, char **argv)
                 to = j;
             }
         if (found) {
-            until[order[from] * n + from] = step + tenure;
+            int before = from < to ? from : from - 1;
+            until[order[before] * n + order[before + 1]] = step + tenure;
             insert(order, from, to);
             look_ahead();
             if (most < best)

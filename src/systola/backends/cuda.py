@@ -97,11 +97,12 @@ class CudaSession:
         self._launch("start", high - low, (*args, np.int64(self._given), rows, np.int64(low), np.int64(high)))
 
     def sweep(self, step: int, steps: int, low: int, high: int) -> None:
-        args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
         cells = np.int64(self._work.design.cells)
         for t in range(step, step + steps):
             if t == 1 and low == 0:
                 self._close(0)
+            # Anew in each step, since the population may have grown in the last.
+            args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
             self._launch("sweep", high - low, (*args, cells, np.int64(t), np.int64(low), np.int64(high)))
             if high == self.lanes:
                 self._close(t)
