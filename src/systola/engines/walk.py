@@ -30,13 +30,13 @@ from systola.problem import Problem, better, fitness, prefers
 from systola.verbs import body_of, verb
 
 NOW, BEST = 0, 1  # rows of the population
-STALLED, LISTED = 1, 2  # in memory: steps without a new best solution; where the list of bans begins
+LISTED = 1  # where the list of bans begins in memory
 _RALLIED = 256  # lanes that `conclude` looks at
 _MOST_THREADS = 1 << 16
 
 
 @inlined
-def _seat(lanes: Any, lane: Any) -> Any:
+def seat_of(lanes: Any, lane: Any) -> Any:
     """Where a lane keeps the measures of its best move: the last of its rows of trials."""
     share = lanes.trial.shape[0] // lanes.step.shape[0]
     return (lane + 1) * share - 1
@@ -59,7 +59,7 @@ def _goes_before(problem: Any, lanes: Any, one: Any, other: Any, by_number: Any)
         return lanes.move[one] != NEVER
     if by_number:
         return lanes.move[one] < lanes.move[other]
-    mine, theirs = lanes.trial[_seat(lanes, one)], lanes.trial[_seat(lanes, other)]
+    mine, theirs = lanes.trial[seat_of(lanes, one)], lanes.trial[seat_of(lanes, other)]
     if _is_fitter(problem, mine, theirs):
         return True
     return lanes.move[one] < lanes.move[other] and not _is_fitter(problem, theirs, mine)
@@ -87,13 +87,7 @@ def rally_moves(self: Any, problem: Any, lanes: Any, lane: Any, stride: Any) -> 
     if chosen != lane:
         lanes.move[lane] = lanes.move[chosen]
         for k in range(lanes.trial.shape[1]):
-            lanes.trial[_seat(lanes, lane), k] = lanes.trial[_seat(lanes, chosen), k]
-
-
-@inlined
-def seat_of(lanes: Any, lane: Any) -> Any:
-    """Where the measures of a lane's best move are."""
-    return _seat(lanes, lane)
+            lanes.trial[seat_of(lanes, lane), k] = lanes.trial[seat_of(lanes, chosen), k]
 
 
 @verb
@@ -128,7 +122,7 @@ def keep_best_move(
     self: Any, problem: Any, population: Any, lanes: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any, step: Any
 ) -> Any:
     """The body of `consider` where one move is made: keep it if it is the best one that is allowed."""
-    seat = _seat(lanes, lane)
+    seat = seat_of(lanes, lane)
     measures = lanes.trial[trial]
     if lanes.move[lane] != NEVER and not _is_fitter(problem, measures, lanes.trial[seat]):
         return False
@@ -208,13 +202,10 @@ def set_out(self: Any, space: Any, problem: Any, population: Any, lanes: Any) ->
 
 @called
 def arrive(problem: Any, population: Any, lanes: Any, step: Any) -> None:
-    """After a move: remember the solution if it is the best so far, or how long there has been none."""
+    """After a move: remember the solution if it is the best so far."""
     note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
     if ranks_above(problem, population.scores[NOW], population.scores[BEST]):
         copy_row(population, NOW, BEST)
-        population.memory[STALLED] = 0
-    else:
-        population.memory[STALLED] += 1
 
 
 def design_walk(problem: Problem, neighbourhood: Neighbourhood, record: Any, steps: int) -> Design:

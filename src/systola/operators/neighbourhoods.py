@@ -24,6 +24,7 @@ from systola.moves import (
     pair_of,
     reassignment_of,
     reverse_in,
+    swap_in,
     value_of_rank,
 )
 from systola.operators.appraisal import appraise, gauge, try_swap
@@ -141,7 +142,7 @@ def _is_insertion(self: Any, i: Any, j: Any) -> Any:
 
 
 def _swap(self: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> None:
-    x[row, i], x[row, j] = x[row, j], x[row, i]
+    swap_in(x[row], i, j)
 
 
 def _insert(self: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> None:
