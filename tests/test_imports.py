@@ -22,6 +22,7 @@ LAYERS = [
     {"engines"},
     {"backends", "result"},
     {"run"},
+    {"islands"},
     {"solve"},
     {"formats"},
     {"lab"},
@@ -32,7 +33,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 OPTIONAL = {
     "matplotlib": {"lab/drawing.py"},
     "moocore": set(),
-    "mpi4py": set(),
+    "mpi4py": {"islands/mpi.py"},
     "numba.cuda": {"backends/nvidia.py", "backends/cuda.py"},
 }
 

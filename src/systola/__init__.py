@@ -9,6 +9,7 @@ from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
 from systola.engines.random_search import RS
+from systola.engines.steady_state import SteadyState
 from systola.engines.systolic import SGS
 from systola.engines.tabu import Tabu
 from systola.errors import (
@@ -20,6 +21,7 @@ from systola.errors import (
     SystolaError,
 )
 from systola.increments import Marks, Tables, Tallies
+from systola.islands.islands import Islands
 from systola.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems import (
     MMDP,
@@ -58,6 +60,7 @@ __all__ = [
     "Hill",
     "InputError",
     "Integers",
+    "Islands",
     "IteratedGreedy",
     "Iterations",
     "Knapsack",
@@ -74,6 +77,7 @@ __all__ = [
     "Seconds",
     "SlowObjectiveWarning",
     "Stall",
+    "SteadyState",
     "Stop",
     "SystolaError",
     "Tables",

@@ -92,6 +92,15 @@ def reassign(problem: Any, x: Any, row: Any, i: Any, value: Any, tally: Any) -> 
 
 
 @large_verb
+def polish(problem: Any, x: Any, row: Any, tally: Any, work: Any, key: Any) -> Any:
+    """Optional, with `reassign`: make x[row] more feasible, then better, in place, and keep its tally.
+
+    `work` has room for as many integers as the problem's `scratch` says; `key` is that to random numbers.
+    """
+    return body_of("polish", problem)(problem, x, row, tally, work, key)
+
+
+@large_verb
 def swap(problem: Any, x: Any, row: Any, i: Any, j: Any, tally: Any) -> Any:
     """Optional, permutations: change the tally of x[row] as if its decisions i and j were exchanged (not yet)."""
     return body_of("swap", problem)(problem, x, row, i, j, tally)
@@ -240,6 +249,7 @@ def _construct_uniformly(self: Any, space: Any, x: Any, row: Any, tally: Any, se
 OPTIONAL_VERBS = (
     *("flip", "flip_run", "flip_marked", "count", "weigh", "repair", "mark", "remark", "cross", "construct"),
     *("reassign", "swap", "swap_gains", "tabulate", "exchange", "look", "survey_insertions", "find_place"),
+    "polish",
 )
 PLAIN_BODIES: dict[str, Body] = {
     "mark": _no_marks,

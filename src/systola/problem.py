@@ -221,6 +221,10 @@ class Problem:
         """What `look` keeps of a solution; overridden with it."""
         return None
 
+    def scratch(self) -> int:
+        """With `polish`: how many integers it needs to work with."""
+        return 0
+
     def warmth(self) -> float:
         """A small loss of fitness, as iterated greedy counts them; overridden with `find_place`."""
         return 1.0

@@ -36,6 +36,8 @@ class Result:
     front, front_solutions : list and array, optional
         Of engines that look for more than one solution: the objectives of all that no other one found dominates, in
         ascending order, and their decisions, row by row.
+    islands : dict, optional
+        Of a run of islands: how parcels fared and what each deme did.
     found_at : int
         The step that made the solution.
     stop : str
@@ -68,6 +70,7 @@ class Result:
     trace: Trace
     front: list[list[Any]] | None = None
     front_solutions: Array | None = None
+    islands: dict[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     version: str = __version__
@@ -77,7 +80,7 @@ class Result:
         data = {
             k: v
             for k, v in self.__dict__.items()
-            if k not in ("solution", "trace") and (v is not None or "front" not in k)
+            if k not in ("solution", "trace") and (v is not None or ("front" not in k and k != "islands"))
         }
         data = json.loads(json.dumps(data, default=_plain))
         return {"schema": SCHEMA, **data, "solution": self.solution.tolist(), "trace": self.trace.to_json()}

@@ -21,6 +21,7 @@ CHANCE = 3  # whether operators are applied at all
 CROSS = 4
 MUTATE = 5
 SEARCH = 6
+MIGRATE = 7
 
 _LOW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)

@@ -20,7 +20,7 @@ from systola.checkpoint import write_checkpoint
 from systola.encodings import Array
 from systola.errors import ObjectiveError
 from systola.population import NEVER
-from systola.problem import violation
+from systola.problem import Problem, violation
 from systola.stop import Stop
 from systola.trace import Sample, Trace
 
@@ -73,6 +73,62 @@ def held_interrupts() -> Iterator[Interruption]:
         signal.signal(signal.SIGINT, before)
 
 
+def objective_of(problem: Problem, measures: Array) -> Any:
+    """Measures in the problem's own units: a number, or a list for several objectives."""
+    scale = problem.scale
+    values = [m.item() if scale == 1 else m.item() / scale for m in measures[: len(problem.senses)]]
+    return values if len(values) > 1 else values[0]
+
+
+def violation_of(problem: Problem, measures: Array) -> float:
+    """By how much the constraints are broken, in the problem's own units."""
+    return float(violation(problem.record, measures)) / problem.scale
+
+
+def reaches(problem: Problem, measures: Array, target: float) -> bool:
+    """Whether a solution with these measures is feasible and at least as good as the target."""
+    objective = objective_of(problem, measures)
+    first = objective[0] if isinstance(objective, list) else objective
+    better_side = first >= target if problem.senses[0] > 0 else first <= target
+    return bool(better_side) and violation_of(problem, measures) == 0
+
+
+def check_faults(problem: Problem, session: Session) -> None:
+    """Raise what the objective raised in a kernel, or that it was not a number."""
+    count, example = session.faults()
+    if example is not None:
+        raise ObjectiveError(
+            f"{type(problem).__name__}.evaluate {_explain(problem, example)} for {count} solutions; one of "
+            f"them is {np.array2string(example, threshold=20)}"
+        )
+
+
+def _explain(problem: Problem, x: Array) -> str:
+    try:
+        judge(problem.record, x)
+    except Exception as error:
+        return f"raised {type(error).__name__}: {error},"
+    return "must return a number, but returned NaN"
+
+
+@contextmanager
+def told_plainly(problem: Problem) -> Iterator[None]:
+    """While kernels are compiled: Numba's long errors become a sentence."""
+    try:
+        yield
+    except NumbaError as error:
+        told = [
+            line.strip()
+            for line in str(error).splitlines()
+            if line.strip().startswith(("Untyped", "Unknown", "No impl"))
+        ]
+        raise ObjectiveError(
+            f"Numba cannot compile a method of {type(problem).__name__}: "
+            f"{told[-1] if told else str(error).splitlines()[0]}; without fitness, violation, flip and the other "
+            "optional methods an objective may run as plain Python"
+        ) from None
+
+
 @dataclass
 class Run:
     """One run of an engine on a backend; `go` runs it to its end."""
@@ -98,6 +154,21 @@ class Run:
     _interrupt: Interruption = field(default_factory=Interruption)
 
     @property
+    def repeatable(self) -> bool:
+        """Whether the same call would give the same result."""
+        return self.stop.repeatable and self.reason not in ("interrupted", "callback")
+
+    @property
+    def backend(self) -> str:
+        """Its name."""
+        return self.session.backend
+
+    @property
+    def threads(self) -> int:
+        """How many the backend uses."""
+        return self.session.threads
+
+    @property
     def evaluations(self) -> int:
         """Solutions made so far."""
         return self.work.design.started + self.step * self.work.design.per_step
@@ -111,20 +182,9 @@ class Run:
         """Run until a budget is met or the user interrupts."""
         self._tell("compiling")
         self.session.give(given)
-        try:
+        with told_plainly(self.work.problem):
             self.session.start(0, 0)
             self.session.sweep(1, 0, 0, self.session.lanes)
-        except NumbaError as error:
-            told = [
-                line.strip()
-                for line in str(error).splitlines()
-                if line.strip().startswith(("Untyped", "Unknown", "No impl"))
-            ]
-            raise ObjectiveError(
-                f"Numba cannot compile a method of {type(self.work.problem).__name__}: "
-                f"{told[-1] if told else str(error).splitlines()[0]}; without fitness, violation, flip and the other "
-                "optional methods an objective may run as plain Python"
-            ) from None
         self.session.best()
         self._began = self._reported = self._saved = time.perf_counter()
         if resumed is not None:
@@ -136,7 +196,7 @@ class Run:
             try:
                 if resumed is None:
                     self._cover_lanes(self.session.start, "starting")
-                    self._check_faults()
+                    check_faults(self.work.problem, self.session)
                     self._sample()
                 while not self._done():
                     self._advance()
@@ -169,14 +229,11 @@ class Run:
 
     def objective_of(self, measures: Array) -> Any:
         """Measures in the problem's own units: a number, or a list for several objectives."""
-        scale = self.work.problem.scale
-        values = [m.item() if scale == 1 else m.item() / scale for m in measures[: len(self.work.problem.senses)]]
-        return values if len(values) > 1 else values[0]
+        return objective_of(self.work.problem, measures)
 
     def violation_of(self, measures: Array) -> float:
         """By how much the constraints are broken, in the problem's own units."""
-        amount = violation(self.work.problem.record, measures)
-        return float(amount) / self.work.problem.scale
+        return violation_of(self.work.problem, measures)
 
     def _done(self) -> bool:
         if self._interrupt.asked:
@@ -204,11 +261,7 @@ class Run:
         return int(self.session.best().step[0])
 
     def _reached(self, target: float) -> bool:
-        measures = self.session.best().score[0]
-        objective = self.objective_of(measures)
-        first = objective[0] if isinstance(objective, list) else objective
-        better_side = first >= target if self.work.problem.senses[0] > 0 else first <= target
-        return bool(better_side) and self.violation_of(measures) == 0
+        return reaches(self.work.problem, self.session.best().score[0], target)
 
     def _advance(self) -> None:
         """A call's worth of steps; none past a sample that is due or a budget."""
@@ -233,7 +286,7 @@ class Run:
             self.session.sweep(self.step + 1, steps, 0, self.session.lanes)
         self.step += steps
         self._per_step = max((time.perf_counter() - began) / steps, 1e-9)
-        self._check_faults()
+        check_faults(self.work.problem, self.session)
 
     def _cover_lanes(self, call: Callable[[int, int], None], stage: str) -> None:
         """All lanes of a long step, a few at a time, so that progress and Ctrl-C stay prompt."""
@@ -249,21 +302,6 @@ class Run:
                 raise KeyboardInterrupt
             self._report(stage)
         self._within_step = False
-
-    def _check_faults(self) -> None:
-        count, example = self.session.faults()
-        if example is not None:
-            raise ObjectiveError(
-                f"{type(self.work.problem).__name__}.evaluate {self._explain(example)} for {count} solutions; one of "
-                f"them is {np.array2string(example, threshold=20)}"
-            )
-
-    def _explain(self, x: Array) -> str:
-        try:
-            judge(self.work.problem.record, x)
-        except Exception as error:
-            return f"raised {type(error).__name__}: {error},"
-        return "must return a number, but returned NaN"
 
     def _sample(self) -> None:
         if self.step % self.trace.stride == 0:

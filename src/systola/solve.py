@@ -7,7 +7,7 @@ import platform
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +20,27 @@ from systola.backends import cpu
 from systola.backends.session import Session, Work
 from systola.checkpoint import read_checkpoint
 from systola.encodings import Array
-from systola.engines.engine import Engine
+from systola.engines.engine import Design, Engine
+from systola.engines.immigration import hosts
 from systola.engines.pareto import PLS
 from systola.engines.presets import recommend
 from systola.errors import CheckFailed, InputError, ObjectiveError, SlowObjectiveWarning
+from systola.islands import mpi
+from systola.islands.archipelago import Archipelago
+from systola.islands.deme import seed_of
+from systola.islands.islands import Islands
 from systola.problem import MOST_MEASURES, Problem, evaluate
 from systola.records import widen
 from systola.result import Result
 from systola.rng import check_seed
-from systola.run import Callback, Run
+from systola.run import Callback, Run, objective_of, violation_of
 from systola.stop import Stop
 from systola.version import __version__
 
 
 def solve(
     problem: Problem,
-    engine: Engine | None = None,
+    engine: Engine | Islands | None = None,
     *,
     stop: Stop | None = None,
     seed: int = 1,
@@ -48,6 +53,8 @@ def solve(
     resume: str | Path | None = None,
     instance: str = "",
     device: Any = None,
+    record: str | Path | None = None,
+    replay: str | Path | None = None,
 ) -> Result:
     """Search for the best solution of a problem.
 
@@ -55,8 +62,10 @@ def solve(
     ----------
     problem : Problem
         One of ``systola.problems`` or your own.
-    engine : Engine, optional
-        ``SGS(...)``, ``SGA()``, ...; by default the recommended one for the problem.
+    engine : Engine or Islands, optional
+        ``SGS(...)``, ``SGA()``, ...; by default the recommended one for the problem. With ``Islands(...)`` several
+        populations run side by side and send each other solutions: on the threads of this process, or, if it was
+        started by mpiexec or srun, on all processes of the job, each of which gets the same result.
     stop : Stop, optional
         Budgets, combined with ``|``; by default the engine's own number of iterations.
     seed : int
@@ -70,11 +79,14 @@ def solve(
     callback : function, optional
         Called with a `Progress` about four times a second; a true return value ends the run.
     checkpoint, checkpoint_every : path and seconds, optional
-        Where and how often the state is saved.
+        Where and how often the state is saved; for islands a folder, in which each deme has a file.
     resume : path, optional
         A checkpoint to go on from; the result is the same as that of an uninterrupted run.
     instance : str
         A name for the result.
+    record, replay : path, optional
+        Of asynchronous islands: where to write what arrived where and when, and such a record, from which the same
+        run is made again bit for bit.
 
     Returns
     -------
@@ -95,16 +107,11 @@ def solve(
     if backend not in ("cpu", "cuda", "python"):
         raise InputError(f"the backend must be cpu, cuda or python, but got {backend!r}")
 
-    design = engine.prepare(problem)
-    stop = stop or Stop()
-    if not stop.limited:
-        stop = stop | Stop(iterations=design.steps)
-    if stop.evaluations is not None and stop.evaluations < design.started:
-        raise InputError(
-            f"`evaluations` must be at least {design.started}, the size of the first population, but got "
-            f"{stop.evaluations}; choose a smaller grid or population"
-        )
-    given = _storage_of(problem, start, design.started)
+    engines = engine.engines() if isinstance(engine, Islands) else [engine]
+    designs = [e.prepare(problem) for e in engines]
+    design = designs[0]
+    stop = _limit(stop or Stop(), designs)
+    given = _storage_of(problem, start, min(d.started for d in designs))
     probe = problem.encoding.example(problem.space)
     if len(given):
         probe = problem.encoding.load(problem.space, given[:1])[0]
@@ -112,6 +119,29 @@ def solve(
     if not compiled:
         backend = "python"
 
+    if isinstance(engine, Islands):
+        if backend == "cuda":
+            raise InputError("islands run on the CPU, but the backend is cuda; leave it out")
+        works = [Work(problem, d, measures, dtype, seed_of(seed, k)) for k, d in enumerate(designs)]
+        folder, written, read = (Path(path) if path else None for path in (checkpoint, record, replay))
+        archipelago = Archipelago(
+            works,
+            engine,
+            stop,
+            threads or most,
+            compiled,
+            callback,
+            folder,
+            checkpoint_every,
+            _identify_islands(works, engine, engines, seed),
+            written,
+            read,
+            mpi.find_world(),
+        )
+        archipelago.go(given, Path(resume) if resume else None)
+        return _result_of(archipelago, engine, instance, compiled)
+    if record or replay:
+        raise InputError("`record` and `replay` are for islands, but the engine is another one; leave them out")
     work = Work(problem, design, measures, dtype, seed)
     session = _open_session(work, backend, threads, device)
     identity = {
@@ -142,7 +172,36 @@ def solve(
     return _result_of(run, engine, instance, compiled)
 
 
-def parameters_of(engine: Engine) -> dict[str, Any]:
+def _limit(stop: Stop, designs: list[Design]) -> Stop:
+    """A budget by which a run ends; an InputError if it is not even enough to begin with."""
+    if not stop.limited:
+        stop = stop | Stop(iterations=max(d.steps for d in designs))
+    started = sum(d.started for d in designs)
+    if stop.evaluations is not None and stop.evaluations < started:
+        raise InputError(
+            f"`evaluations` must be at least {started}, the size of the first population, but got "
+            f"{stop.evaluations}; choose a smaller grid or population"
+        )
+    return stop
+
+
+def _identify_islands(works: list[Work], islands: Islands, engines: list[Engine], seed: int) -> dict[str, Any]:
+    """What a checkpoint or a record of arrivals must have been made with."""
+    for engine, work in zip(engines, works, strict=True):
+        if not hosts(work.design.record):
+            raise InputError(f"{engine.name} cannot be a deme, because nobody could move in; choose another engine")
+    return {
+        "problem": works[0].problem.digest(),
+        "engines": [engine.name for engine in engines],
+        "parameters": [parameters_of(engine) for engine in engines],
+        "operators": [type(work.design.record).__name__ for work in works],
+        "islands": {k: _as_data(v) for k, v in islands.described().items()},
+        "seed": seed,
+        "version": __version__,
+    }
+
+
+def parameters_of(engine: Engine | Islands) -> dict[str, Any]:
     """The parameters of an engine as plain data; arrays as nested lists."""
     values = {f.name: getattr(engine, f.name) for f in fields(engine)}  # type: ignore[arg-type]
     return {k: _as_data(v) for k, v in values.items() if v is not None}
@@ -153,6 +212,8 @@ def _as_data(value: Any) -> Any:
         return value.tolist()
     if callable(value):
         return f"{value.__module__}.{value.__qualname__}"
+    if is_dataclass(value):
+        return {"algorithm": getattr(value, "name", type(value).__name__), **parameters_of(value)}  # type: ignore[arg-type]
     return [_as_data(v) for v in value] if isinstance(value, (tuple, list)) else value
 
 
@@ -252,9 +313,9 @@ def _check_identity(state: dict[str, Any], identity: dict[str, Any], path: str |
             )
 
 
-def _front_of(run: Run, engine: Engine) -> tuple[list[list[Any]] | None, Array | None]:
+def _front_of(run: Run | Archipelago, engine: Engine | Islands) -> tuple[list[list[Any]] | None, Array | None]:
     """What an engine that keeps members has found: objectives and decisions, no one dominated and none twice."""
-    if not isinstance(engine, PLS):
+    if not isinstance(engine, PLS) or isinstance(run, Archipelago):
         return None, None
     problem = run.work.problem
     measures, rows = engine.members(run.session.population())
@@ -262,11 +323,11 @@ def _front_of(run: Run, engine: Engine) -> tuple[list[list[Any]] | None, Array |
     kept = nondominated(-vectors * np.array(problem.senses))
     vectors, rows = vectors[kept], rows[kept]
     ranked = np.lexsort(vectors.T[::-1])
-    front = [run.objective_of(vector) for vector in vectors[ranked]]
+    front = [objective_of(problem, vector) for vector in vectors[ranked]]
     return [v if isinstance(v, list) else [v] for v in front], problem.encoding.load(problem.space, rows[ranked])
 
 
-def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Result:
+def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, compiled: bool) -> Result:
     problem, seconds = run.work.problem, run.seconds  # what follows may be compiled first, and is no part of the run
     measures, decisions, found_at = run.best()
     try:
@@ -285,8 +346,9 @@ def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Resul
             f"plain objective of {type(problem).__name__}; its incremental methods (flip, cross) are wrong"
         )
     measures = again
-    broken = run.violation_of(measures)
-    objective = run.objective_of(measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,)))
+    broken = violation_of(problem, measures)
+    found = measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,))
+    objective = objective_of(problem, found)
     bound = problem.bound()
     front, front_solutions = _front_of(run, engine)
     return Result(
@@ -306,14 +368,15 @@ def _result_of(run: Run, engine: Engine, instance: str, compiled: bool) -> Resul
         found_at=found_at,
         seconds=seconds,
         stop=run.reason,
-        repeatable=run.stop.repeatable and run.reason not in ("interrupted", "callback"),
-        backend=run.session.backend,
-        threads=run.session.threads,
+        repeatable=run.repeatable,
+        backend=run.backend,
+        threads=run.threads,
         digest=problem.digest(),
         limits={k: v for k, v in run.stop.__dict__.items() if v is not None},
         trace=run.trace,
         front=front,
         front_solutions=front_solutions,
+        islands=run.report() if isinstance(run, Archipelago) else None,
         notes=list(run.notes),
         versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
     )

@@ -10,7 +10,7 @@ from conftest import Balance, OneMax, small_knapsack, small_release
 from engines.naive_sgs import points, run
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
-from systola.engines.systolic import crossover_plan, mutation_plan
+from systola.engines.systolic_plan import crossover_plan, mutation_plan
 from systola.problem import better, evaluate
 
 PROBLEMS = {

@@ -93,11 +93,10 @@ judge = kernel()(_judge)
 class CpuSession:
     """A run on the CPU, compiled or interpreted."""
 
-    lanes = LANES
-
-    def __init__(self, work: Work, threads: int | None, compiled: bool = True) -> None:
+    def __init__(self, work: Work, threads: int | None, compiled: bool = True, lanes: int = LANES) -> None:
+        self.lanes = lanes
         self.backend = "cpu" if compiled else "python"
-        self.threads = (threads or numba.config.NUMBA_NUM_THREADS) if compiled else 1
+        self.threads = min(threads or numba.config.NUMBA_NUM_THREADS, work.design.cells) if compiled else 1
         self._most = self.threads
         self._adaptive = threads is None and self.threads > 1
         self._paces: list[float] = []  # seconds a step took, while another number of threads is tried
@@ -106,7 +105,7 @@ class CpuSession:
         self._work = work
         self._space = work.problem.space
         self._record = work.problem.record if compiled else widen(work.problem.record)
-        self._population, self._lanes, self._best = allocate(work, LANES, _CHUNK if compiled else 1)
+        self._population, self._lanes, self._best = allocate(work, lanes, _CHUNK if compiled else 1)
         self.memory = total_size(self._population, self._lanes)
         if not compiled:
             self._lanes = self._lanes._replace(decisions=self._lanes.decisions.astype(np.int64))

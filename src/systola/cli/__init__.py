@@ -47,7 +47,8 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """Entry point: errors become a sentence and an exit code."""
-    from systola.errors import SystolaError
+    from systola.errors import InputError, SystolaError
+    from systola.islands.mpi import told_rank
 
     try:
         return cli.main(args=args, prog_name="systola", standalone_mode=False) or 0
@@ -59,7 +60,8 @@ def main(args: list[str] | None = None) -> Any:
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except SystolaError as error:
-        click.echo(f"systola: {error}", err=True)
+        if told_rank() == 0 or not isinstance(error, InputError):  # bad input is bad for all processes of a job
+            click.echo(f"systola: {error}", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)

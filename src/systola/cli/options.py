@@ -35,13 +35,13 @@ def make_folder(path: Path, what: str) -> None:
         raise InputError(f"the folder {path} for the {what} cannot be made: {error.strerror}") from None
 
 
-def read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
+def read_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, Any]:
     """`--set key=value` pairs; values as in TOML, a bare word is a string."""
     settings: dict[str, Any] = {}
     for pair in pairs:
         key, sign, text = pair.partition("=")
         if not sign or not key:
-            raise InputError(f"--set needs key=value, but got {pair!r}")
+            raise InputError(f"{option} needs key=value, but got {pair!r}")
         try:
             settings[key.strip()] = _toml().loads(f"v = {text}")["v"]
         except ValueError:
@@ -61,12 +61,17 @@ def read_config(path: str) -> dict[str, Any]:
 
 
 def write_config(tables: Mapping[str, Any]) -> str:
-    """TOML of scalars, lists and one level of tables: the inverse of `read_config` for what we write."""
-    top = [f"{k} = {_toml_value(v)}" for k, v in tables.items() if not isinstance(v, Mapping)]
-    for name, table in tables.items():
-        if isinstance(table, Mapping) and table:
-            top += ["", f"[{name}]", *(f"{k} = {_toml_value(v)}" for k, v in table.items())]
+    """TOML of scalars, lists, tables and lists of tables: the inverse of `read_config` for what we write."""
+    top = [f"{k} = {_toml_value(v)}" for k, v in tables.items() if not _is_table(v)]
+    for name, value in tables.items():
+        for table in (value if isinstance(value, list) else [value]) if _is_table(value) else []:
+            head = f"[[{name}]]" if isinstance(value, list) else f"[{name}]"
+            top += ["", head, *(f"{k} = {_toml_value(v)}" for k, v in table.items())] if table else []
     return "\n".join(top) + "\n"
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list) and all(isinstance(v, Mapping) for v in value))
 
 
 def _toml_value(value: Any) -> str:
@@ -74,6 +79,8 @@ def _toml_value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml_value(v) for v in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{k} = {_toml_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'

@@ -17,7 +17,11 @@ from systola.cli.screen import Screen, show_number
 from systola.errors import InputError, SlowObjectiveWarning
 from systola.result import Result
 
-_CONFIG_KEYS = ("instance", "problem", "algorithm", "seed", "backend", "threads", "stop", "parameters")
+_CONFIG_KEYS = (
+    *("instance", "problem", "algorithm", "seed", "backend", "threads", "stop", "parameters"),
+    *("islands", "deme"),
+)
+_DEME_KEYS = ("algorithm", "parameters")
 _STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
 
 
@@ -31,6 +35,10 @@ _STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
 @click.option("--backend", type=click.Choice(["cpu", "cuda", "python"]), help="Default cpu.")
 @click.option("--config", type=str, help="TOML file that describes the run; options override it.")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the algorithm.")
+@click.option("--islands", type=int, metavar="N", help="N demes of the algorithm that send each other solutions.")
+@click.option("--migration", multiple=True, metavar="KEY=VALUE", help="A parameter of islands: rate, export_every, ...")
+@click.option("--record", type=str, metavar="FILE", help="Islands: write what arrived where and when.")
+@click.option("--replay", type=str, metavar="FILE", help="Islands: make a recorded run again, bit for bit.")
 @click.option("--print-config", is_flag=True, help="Print the TOML that repeats this run, and stop.")
 @click.option("--checkpoint", type=str, help="Save the state here from time to time.")
 @click.option("--checkpoint-every", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Seconds.")
@@ -49,6 +57,7 @@ def solve(**options: Any) -> None:
     """
     from systola.engines.catalog import make_engine, settings_of
     from systola.formats.catalog import open_instance
+    from systola.islands import mpi
     from systola.solve import parameters_of
     from systola.solve import solve as run
     from systola.stop import Stop
@@ -58,17 +67,26 @@ def solve(**options: Any) -> None:
         raise InputError("an instance is needed: a file, or a generated one such as knapsack:1000-1000")
     found = open_instance(plan["instance"], plan.get("problem"))
     engine = make_engine(plan.get("algorithm", "auto"), found.problem, plan.get("parameters"))
+    islands = _found_islands(plan, engine, found.problem)
+    if not islands and mpi.told_size() > 1:
+        raise InputError(
+            f"this job has {mpi.told_size()} processes, and each of them would make the same run; add --islands N, of "
+            "which they share the demes, or start a single process"
+        )
     stop = Stop(**plan.get("stop", {}))
     if options["print_config"]:
         shown = {k: plan[k] for k in ("instance", "problem", "seed", "backend", "threads") if plan.get(k) is not None}
         own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine)}
         limits = {k: v for k, v in stop.__dict__.items() if v is not None}
         table = {"algorithm": engine.name, **shown, "stop": limits, "parameters": own}
+        if islands:
+            table["islands"] = {k: v for k, v in parameters_of(islands).items() if k != "engine"}
+            table["deme"] = plan.get("deme", [])
         click.echo(write_config({"seed": 1, **table}), nl=False)
         return
     if options["checkpoint_every"] != options["checkpoint_every"]:
         raise InputError("--checkpoint-every must be a number of seconds, but got nan")
-    quiet = options["quiet"] or options["as_json"]
+    quiet = options["quiet"] or options["as_json"] or mpi.told_rank() > 0
     if options["sweep"] is not None:
         for name in ("checkpoint", "resume", "film"):
             if options[name]:
@@ -79,17 +97,21 @@ def solve(**options: Any) -> None:
         warnings.simplefilter("always", SlowObjectiveWarning)
         result = run(
             found.problem,
-            engine,
+            islands or engine,
             stop=stop,
             seed=plan.get("seed", 1),
             backend=plan.get("backend", "cpu"),
             threads=plan.get("threads"),
             callback=screen.update,
+            record=options["record"],
+            replay=options["replay"],
             checkpoint=options["checkpoint"],
             checkpoint_every=options["checkpoint_every"],
             resume=options["resume"],
             instance=found.name,
         )
+    if islands and mpi.told_rank() > 0:
+        return
     if options["as_json"]:
         click.echo(json.dumps(result.to_json()))
     else:
@@ -109,6 +131,24 @@ def solve(**options: Any) -> None:
         sys.exit(3)
     if result.notes:
         sys.exit(2)
+
+
+def _found_islands(plan: dict[str, Any], engine: Any, problem: Any) -> Any:
+    """Islands of this engine, or of those that the configuration lists, if there are to be any."""
+    from systola.engines.catalog import make_engine
+    from systola.islands.islands import Islands
+
+    table, listed = plan.get("islands"), plan.get("deme", [])
+    if table is None and not listed:
+        return None
+    _refuse_unknown(table or {}, tuple(k for k in Islands().described()), "[islands]")
+    if not isinstance(listed, list):
+        raise InputError("each deme needs a table of its own, which begins with [[deme]]")
+    engines = []
+    for deme in listed:
+        _refuse_unknown(deme, _DEME_KEYS, "[[deme]]")
+        engines.append(make_engine(deme.get("algorithm", "ssga"), problem, deme.get("parameters")))
+    return Islands(engines or engine, **(table or {}))
 
 
 def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], options: dict[str, Any], quiet: bool) -> None:
@@ -159,6 +199,11 @@ def _merge(options: dict[str, Any]) -> dict[str, Any]:
     limits = {k: options[k] for k in _STOP_KEYS if options[k] is not None}
     plan["stop"] = {**plan.get("stop", {}), **limits}
     plan["parameters"] = {**plan.get("parameters", {}), **read_settings(options["pairs"])}
+    migration = read_settings(options["migration"], "--migration")
+    if options["islands"] is not None:
+        migration["demes"] = options["islands"]
+    if migration:
+        plan["islands"] = {**plan.get("islands", {}), **migration}
     return plan
 
 
@@ -170,6 +215,16 @@ def _refuse_unknown(table: Any, known: tuple[str, ...], where: str) -> None:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ";"
             raise InputError(f"{where} has an unknown key {key!r}{hint} There are: {', '.join(known)}")
+
+
+def _add_islands(table: Any, told: dict[str, Any]) -> None:
+    """What demes did, in two lines."""
+    where = f", on {told['ranks']} processes" if told["ranks"] > 1 else ""
+    mode = "synchronous" if told["synchronous"] else "asynchronous"
+    rate, share = told["iterations_per_second"], told["communication_share"]
+    table.add_row("islands", f"{len(told['demes'])} demes, {mode}{where}; {rate:,.0f} iterations/s each")
+    moved = f"{told['sent']:,} solutions sent, {told['received']:,} received, {told['overwritten']:,} overwritten"
+    table.add_row("migration", f"{share:.1%} of the time; {moved}; {told['skipped']:,} exports without a free slot")
 
 
 def _print(result: Result, best_known: Any) -> None:
@@ -197,6 +252,8 @@ def _print(result: Result, best_known: Any) -> None:
     table.add_row("found at", f"step {result.found_at:,} of {result.iterations:,} (stop: {result.stop})")
     table.add_row("speed", f"{result.evaluations:,} solutions in {result.seconds:.2f} s, {rate / 1e6:.3g} M/s")
     table.add_row("run on", f"{result.backend}, {result.threads} threads")
+    if result.islands is not None:
+        _add_islands(table, result.islands)
     chosen = [i + 1 for i in range(len(result.solution)) if result.solution[i]]
     if set(result.solution.tolist()) <= {0, 1}:
         shown = " ".join(map(str, chosen[:25])) + (f" ... ({len(chosen)} in all)" if len(chosen) > 25 else "")

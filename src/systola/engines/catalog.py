@@ -17,6 +17,7 @@ from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
 from systola.engines.presets import memetic, pugace, recommend
 from systola.engines.random_search import RS
+from systola.engines.steady_state import SteadyState
 from systola.engines.systolic import SGS
 from systola.engines.tabu import Tabu
 from systola.errors import InputError
@@ -33,6 +34,7 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ega": (EGA, {}),
     "ga": (GA, {}),
     "cellular": (Cellular, {}),
+    "ssga": (SteadyState, {}),
     "hill": (Hill, {}),
     "tabu": (Tabu, {}),
     "ig": (IteratedGreedy, {}),

@@ -16,11 +16,13 @@ import numpy as np
 
 from systola.encodings import Array, Order, sample
 from systola.engines.engine import Design, check_number, equip
+from systola.engines.immigration import host
 from systola.engines.topology import SHAPES, near_square, ring, torus
 from systola.errors import InputError
 from systola.increments import Tables
 from systola.kernel import inlined
 from systola.operators.appraisal import appraise, choose_appraisal
+from systola.operators.breeding import mutate, recombine, select
 from systola.operators.crossover import CROSSOVERS
 from systola.operators.genes import copy
 from systola.operators.local_search import SEARCHES, WITH_TABLE, best_swap, numbers_of_memory, tabu
@@ -30,7 +32,7 @@ from systola.population import note
 from systola.problem import Problem, better
 from systola.records import record_type
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
-from systola.verbs import body_of, give_body, large_verb, verb
+from systola.verbs import body_of, give_body, verb
 
 _FIELDS = ("size", "places", "crossing", "mutating", "block", "generational", "renewing", "every", "length", "order")
 _SIZE = 2048
@@ -45,24 +47,6 @@ _UPDATES = {
 
 
 @verb
-def select(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
-    """The row of a mate; see `operators.selection`."""
-    return body_of("select", engine)(engine, problem, scores, base, places, key)
-
-
-@large_verb
-def recombine(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: Any, work: Any, key: Any) -> Any:
-    """Two children of two parents; see `operators.crossover`."""
-    return body_of("recombine", engine)(engine, space, one, two, child, sibling, work, key)
-
-
-@verb
-def mutate(engine: Any, space: Any, x: Any, key: Any) -> Any:
-    """A small change; see `operators.mutation`."""
-    return body_of("mutate", engine)(engine, space, x, key)
-
-
-@large_verb
 def improve(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> Any:
     """Local search; see `operators.local_search`."""
     return body_of("improve", engine)(engine, space, problem, population, lanes, row, key, lane)
@@ -179,6 +163,11 @@ def _phase(self: Any, step: Any) -> Any:
     return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
 
 
+def _berth(self: Any, number: Any, step: Any) -> Any:
+    begin = ((step - 1) & 1) * self.size if self.order == _SYNCHRONOUS else 0
+    return begin + below(number, self.size)
+
+
 @inlined
 def _shuffle(slots: Any, seed: Any, step: Any) -> None:
     for i in range(slots.shape[0]):
@@ -201,21 +190,39 @@ def _advance(
     last: Any,
     lane: Any,
 ) -> None:
+    """Synchronous: all cells alike."""
     old, new, _ = shared
-    synchronous = self.order == _SYNCHRONOUS
+    for cell in range(first, last):
+        _do_cell(self, space, problem, population, lanes, seed, step, old, new, cell, cell, lane)
+
+
+def _advance_in_turn(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    first: Any,
+    last: Any,
+    lane: Any,
+) -> None:
+    """Asynchronous: one lane has all cells, in an order; of its own, so that the other one's kernels stay small."""
     slots = population.slots
-    for item in range(first, last):  # a cell, or all of them
-        if self.order == _NEW or (self.order == _FIXED and step == 1):
-            _shuffle(slots, seed, step)
-        begin, end = (item, item + 1) if synchronous else (np.int64(0), self.size)
-        for turn in range(begin, end):
-            cell = turn
-            if self.order == _UNIFORM:
-                r0, _, _, _ = draw(seed, STEP, step, turn, 0)
-                cell = below(r0, self.size)
-            elif self.order == _FIXED or self.order == _NEW:
-                cell = np.int64(slots[turn])
-            _do_cell(self, space, problem, population, lanes, seed, step, old, new, cell, turn, lane)
+    if first >= last:
+        return
+    if self.order == _NEW or (self.order == _FIXED and step == 1):
+        _shuffle(slots, seed, step)
+    for turn in range(self.size):
+        cell = np.int64(turn)
+        if self.order == _UNIFORM:
+            r0, _, _, _ = draw(seed, STEP, step, turn, 0)
+            cell = below(r0, self.size)
+        elif self.order == _FIXED or self.order == _NEW:
+            cell = np.int64(slots[turn])
+        _do_cell(self, space, problem, population, lanes, seed, step, 0, 0, cell, turn, lane)
 
 
 @dataclass(frozen=True)
@@ -291,11 +298,12 @@ class Cellular:
             labels.append(label)
         tallied = choose_appraisal(problem)
         bodies["improve"], label, table = self._find_search(problem)
-        record = record_type("_".join(["Cellular", *labels, label]), _FIELDS)
+        synchronous = self.update == "synchronous"
+        record = record_type("_".join(["Cellular", *labels, label, "" if synchronous else "in_turn"]), _FIELDS)
         for verb_name, body in bodies.items():
             give_body(verb_name, record, body)
-        equip(record, _advance, phase=_phase)
-        synchronous = self.update == "synchronous"
+        equip(record, _advance if synchronous else _advance_in_turn, phase=_phase)
+        host(record, berth=_berth)
         return Design(
             record=record(
                 size,

@@ -14,6 +14,7 @@ import numpy as np
 
 from systola.encodings import sample
 from systola.engines.engine import Design, check_number, equip
+from systola.engines.immigration import host
 from systola.engines.walk import (
     BEST,
     NOW,
@@ -22,11 +23,13 @@ from systola.engines.walk import (
     copy_row,
     design_walk,
     elect_of_all,
+    go_elsewhere,
     keep_all,
     keep_best_move,
     rally_moves,
     seat_of,
     set_out,
+    stand,
 )
 from systola.errors import InputError
 from systola.operators.neighbourhoods import FIELDS, lay_out
@@ -97,6 +100,7 @@ class Hill:
         record = record_type(f"Hill_{around.label}", (*FIELDS, "size", "first", "climbing", "at_top", "kicks"))
         around.equip(record)
         equip(record, advance, conclude=_conclude, rally=rally_moves)
+        host(record, berth=stand, admit=go_elsewhere)
         give_body("sieve", record, keep_all)
         give_body("consider", record, keep_best_move)
         values = (around.size, self.move == "first", True, _AT_TOP[self.at_top], self.kicks)

@@ -15,6 +15,7 @@ import numpy as np
 from systola.bits import lowest_one
 from systola.encodings import Order
 from systola.engines.engine import Design, check_number, equip
+from systola.engines.immigration import host
 from systola.errors import InputError
 from systola.increments import Tables, find_place
 from systola.kernel import called, inlined
@@ -136,7 +137,12 @@ def _advance(
                     population.scores[cell, k] = lanes.trial[2 * lane, k]
 
 
+def _berth(self: Any, number: Any, step: Any) -> Any:
+    return below(number, self.size)
+
+
 equip(Greedy, _advance)
+host(Greedy, berth=_berth)
 
 
 @dataclass(frozen=True)

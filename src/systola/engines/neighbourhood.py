@@ -16,6 +16,7 @@ import numpy as np
 from systola.bits import bit, segment_mask, toggle, words_for
 from systola.encodings import Array, Bits
 from systola.engines.engine import Design, equip, refuse_if_too_large
+from systola.engines.immigration import host
 from systola.errors import InputError
 from systola.increments import construct, count, flip_marked, flip_run, repair, weigh
 from systola.kernel import inlined
@@ -149,6 +150,10 @@ def _begin_mended(
     repair(problem, x, row, lanes.tally[lane], self.ranking)
 
 
+def _berth(self: Any, number: Any, step: Any) -> Any:
+    return below(number, self.length * self.width)
+
+
 def _phase(self: Any, step: Any) -> Any:
     moved = step - 1
     return moved % self.length, moved // self.length % self.width if self.moving else np.int64(0), 0
@@ -250,6 +255,8 @@ def _advance(
 
 equip(Mesh, _advance, phase=_phase, begin=_begin)
 equip(MendedMesh, _advance, phase=_phase, begin=_begin_mended)
+host(Mesh, berth=_berth)
+host(MendedMesh, berth=_berth)
 give_body("scatter", Mesh, _scatter)
 give_body("scatter", MendedMesh, _scatter_undecided)
 give_body("mend", Mesh, _mend_nothing)

@@ -17,6 +17,7 @@ import numpy as np
 from systola.bits import bit, segment_mask, toggle
 from systola.encodings import Array, Bits
 from systola.engines.engine import Design, check_number, equip
+from systola.engines.immigration import host
 from systola.errors import InputError
 from systola.kernel import inlined
 from systola.operators.appraisal import appraise, choose_appraisal
@@ -60,6 +61,10 @@ def _mutate(
 
 def _phase(self: Any, step: Any) -> Any:
     return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
+
+
+def _berth(self: Any, number: Any, step: Any) -> Any:
+    return ((step - 1) & 1) * self.size + below(number, self.size)
 
 
 @inlined
@@ -170,6 +175,7 @@ def _advance(
 
 
 equip(Panmictic, _advance, phase=_phase)
+host(Panmictic, berth=_berth)
 
 
 def flip_thresholds(n: int, probability: float) -> Array:

@@ -16,11 +16,14 @@ import numpy as np
 from systola.bits import lowest_one, segment_mask, toggle, words_for
 from systola.encodings import Array, Bits
 from systola.engines.engine import Design, check_number, equip, refuse_if_too_large
+from systola.engines.immigration import host
+from systola.engines.systolic_plan import count_alike, crossover_plan, mutation_plan
 from systola.errors import InputError
 from systola.increments import cross, flip, remark, weigh
 from systola.kernel import inlined
 from systola.population import VECTOR, assess, note
 from systola.problem import Problem, better
+from systola.rng import below
 from systola.verbs import body_of, give_body, verb
 
 Flavour = Literal["T", "E", "V", "B"]
@@ -259,33 +262,12 @@ def _settle(
             note(problem, lanes, lane, x, parent, trial, step, 2 * cell + side)
 
 
+def _berth(self: Any, number: Any, step: Any) -> Any:
+    return below(number, 2 * self.length * self.width)
+
+
 equip(Systolic, _advance, phase=_phase)
-
-
-def crossover_plan(l: int, length: int, width: int) -> tuple[Array, Array]:  # noqa: E741 (the paper's l)
-    """Eqs. 1 and 2 for every cell, as segments first <= i < last of 0-based decisions; each [width, length]."""
-    i, j = np.meshgrid(np.arange(width), np.arange(length), indexing="ij")
-    half = max(length // 2, 1)
-    offset = (l // width) * i + (j // half) * (l // (2 * width))
-    one = (1 + offset) % l
-    two = (3 + offset + j % half) % l
-    return np.minimum(one, two), np.maximum(one, two)
-
-
-def mutation_plan(l: int, length: int, width: int) -> Array:  # noqa: E741
-    """Eq. 3 for every cell: the 0-based decision to flip; [width, length]."""
-    i, j = np.meshgrid(np.arange(width), np.arange(length), indexing="ij")
-    return (i * (l // width) + j) % l
-
-
-def count_alike(first: Array, last: Array, turn: Array, span: int) -> Array:
-    """For each cell, how many from it on can be crossed together (see `cross`): same spans, flips in sequence."""
-    breaks = np.diff(turn) != 1
-    for column in (first, last, turn):
-        breaks |= np.diff(column // span) != 0
-    ends = np.append(np.flatnonzero(breaks) + 1, len(first))
-    cells = np.arange(len(first))
-    return ends[np.searchsorted(ends, cells, side="right")] - cells
+host(Systolic, berth=_berth)
 
 
 @dataclass(frozen=True)

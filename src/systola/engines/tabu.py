@@ -11,6 +11,7 @@ from typing import Any
 
 from systola.encodings import Order
 from systola.engines.engine import Design, check_number, equip
+from systola.engines.immigration import host
 from systola.engines.walk import (
     LISTED,
     NOW,
@@ -18,11 +19,13 @@ from systola.engines.walk import (
     arrive,
     design_walk,
     elect_of_all,
+    go_elsewhere,
     keep_all,
     keep_best_move,
     rally_moves,
     seat_of,
     set_out,
+    stand,
 )
 from systola.operators.neighbourhoods import FIELDS, lay_out
 from systola.operators.neighbours import ban, follow, locate
@@ -89,6 +92,7 @@ class Tabu:
         record = record_type(f"Tabu_{around.label}", (*FIELDS, "first", "climbing", "shortest", "choices"))
         around.equip(record)
         equip(record, advance, conclude=_conclude, rally=rally_moves)
+        host(record, berth=stand, admit=go_elsewhere)
         give_body("sieve", record, keep_all)
         give_body("consider", record, keep_best_move)
         return design_walk(problem, around, record(*around.values, False, False, tenure, spread + 1), 10_000)

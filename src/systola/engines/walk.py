@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from systola.engines.engine import Design
+from systola.engines.immigration import settle
 from systola.increments import Tables
 from systola.kernel import called, inlined
 from systola.lines import VECTOR
@@ -206,6 +207,29 @@ def arrive(problem: Any, population: Any, lanes: Any, step: Any) -> None:
     note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
     if ranks_above(problem, population.scores[NOW], population.scores[BEST]):
         copy_row(population, NOW, BEST)
+
+
+def stand(self: Any, number: Any, step: Any) -> Any:
+    """The body of `berth`: where the walk is."""
+    return NOW
+
+
+def go_elsewhere(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    guests: Any,
+    which: Any,
+    elite: Any,
+    seed: Any,
+    step: Any,
+) -> None:
+    """The body of `admit`: go on from a guest that is better than what was ever found here; bans stay."""
+    if settle(space, problem, population, lanes, guests, which, BEST, step):
+        copy_row(population, BEST, NOW)
+        observe(self, space, problem, population, lanes)
 
 
 def design_walk(problem: Problem, neighbourhood: Neighbourhood, record: Any, steps: int) -> Design:

@@ -16,6 +16,8 @@ from systola.operators.kind import Kind
 from systola.problem import better, fitness
 from systola.rng import below, numbers
 
+_TRIES = 1 << 12  # nobody needs so many, but kernels end
+
 
 def at_random(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
     """Any neighbour."""
@@ -29,6 +31,24 @@ def tournament(engine: Any, problem: Any, scores: Any, base: Any, places: Any, k
     one = base + np.int64(places[below(r0, places.shape[0])])
     two = base + np.int64(places[below(r1, places.shape[0])])
     return two if better(problem, scores[two], scores[one]) else one
+
+
+def rank(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
+    """In proportion to rank: the worst one counts as one, the best one as many as there are; those alike as the lowest.
+
+    One drawn at random is taken with a chance that falls with how many are not worse; else another one is drawn.
+    """
+    n = places.shape[0]
+    for k in range(_TRIES):
+        r0, r1, r2, r3 = numbers(key, k)
+        for half in range(2):
+            row = base + np.int64(places[below(r0 if half == 0 else r2, n)])
+            beaten = np.int64(0)
+            for j in range(n):
+                beaten += better(problem, scores[row], scores[base + np.int64(places[j])])
+            if below(r1 if half == 0 else r3, n) <= beaten:
+                return row
+    return base + np.int64(places[0])
 
 
 def best(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
@@ -81,5 +101,6 @@ SELECTIONS = Kind(
         "proportional": (proportional, _ALL),
         "best": (best, _ALL),
         "tournament": (tournament, _ALL),
+        "rank": (rank, _ALL),
     },
 )

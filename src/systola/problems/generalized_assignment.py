@@ -15,6 +15,7 @@ from systola.encodings import Array, Integers
 from systola.errors import InputError
 from systola.increments import Tallies
 from systola.problem import MAXIMISE, MINIMISE, Problem
+from systola.problems.polishing import find_lightest, line_up, lower_costs, relieve_agents
 from systola.problems.relaxation import Relaxation, relax
 
 _LIMIT = 2**62
@@ -52,6 +53,8 @@ class GeneralizedAssignment(Problem):
     sign: int = field(init=False, repr=False)  # of the cost in the fitness
     price: int = field(init=False, repr=False)  # of a unit of unfitness
     entries: Array = field(init=False, repr=False)  # [jobs, agents, 2] cost and load; as narrow as all fit into
+    slightest: Array = field(init=False, repr=False)  # [jobs] the least load with any agent
+    lightest: Array = field(init=False, repr=False)  # [jobs, agents] the least load with an agent that costs less
 
     def check(self) -> None:
         if self.costs.ndim != 2 or 0 in self.costs.shape:
@@ -94,6 +97,8 @@ class GeneralizedAssignment(Problem):
             sign=MAXIMISE if self.maximise else MINIMISE,
             price=price,
             entries=entries.astype(np.int32 if narrow else np.int64),
+            slightest=loads.min(axis=0),
+            lightest=find_lightest(costs if not self.maximise else -costs, loads, np.int32 if narrow else np.int64),
         )
 
     @property
@@ -143,6 +148,14 @@ class GeneralizedAssignment(Problem):
         tally[1] += max(tally[2 + before], 0) - max(tally[2 + after], 0)
         tally[2 + after] += self.entries[i, after, 1]
         tally[1] += max(tally[2 + after], 0)
+
+    def scratch(self) -> int:
+        return 4 * len(self.capacities)
+
+    def polish(self, x, row, tally, work, key):
+        line_up(tally, work, key)
+        relieve_agents(self, x, row, tally, work, key)
+        lower_costs(self, x, row, tally, work)
 
     def weigh(self, tally, measures):
         measures[0] = tally[0]

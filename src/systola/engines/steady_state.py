@@ -1,0 +1,266 @@
+"""Steady-state genetic algorithm: Liu, Wang 2015 (PGAP), section 3.1, after Chu, Beasley 1997.
+
+A step makes one child of two parents, which the problem may polish. It comes in unless it is there already, for the
+individual that breaks the constraints most, or for the worst one if all keep them. What arrives from elsewhere waits in
+the row after the population: an elite solution becomes the child itself, another one a parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from systola.encodings import Order, sample
+from systola.engines.engine import Design, check_number, equip
+from systola.engines.immigration import host
+from systola.errors import InputError
+from systola.increments import polish, weigh
+from systola.kernel import called, inlined
+from systola.operators.appraisal import appraise, choose_appraisal, gauge
+from systola.operators.breeding import mutate, recombine, select
+from systola.operators.crossover import CROSSOVERS
+from systola.operators.genes import copy
+from systola.operators.mutation import MUTATIONS
+from systola.operators.selection import SELECTIONS
+from systola.population import LACKING, note, ranks_above
+from systola.problem import Problem, fitness, violation
+from systola.records import record_type
+from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, below, draw
+from systola.verbs import body_of, give_body, large_verb
+
+_FIELDS = ("size", "places", "crossing", "mutating")
+_GUEST, _HASHES = LACKING + 1, LACKING + 2  # in memory: whether somebody waits; a hash of each individual
+_NOBODY, _STRANGER, _ELITE = range(3)
+_LOW, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
+_GOLDEN, _OTHER = np.uint64(0x9E3779B1), np.uint64(0x85EBCA77)
+_POLISHINGS = 100  # of a solution that a population begins with, at most
+
+
+@large_verb
+def finish(engine: Any, problem: Any, x: Any, row: Any, tally: Any, measures: Any, work: Any, key: Any) -> Any:
+    """Let the problem polish x[row], if it can, and measure it."""
+    return body_of("finish", engine)(engine, problem, x, row, tally, measures, work, key)
+
+
+def _polish(self: Any, problem: Any, x: Any, row: Any, tally: Any, measures: Any, work: Any, key: Any) -> None:
+    polish(problem, x, row, tally, work, key)
+    weigh(problem, tally, measures)
+
+
+def _leave(self: Any, problem: Any, x: Any, row: Any, tally: Any, measures: Any, work: Any, key: Any) -> None:
+    pass
+
+
+@called
+def _hash(x: Any, row: Any) -> Any:
+    """A number of 63 bits that is another one for most other solutions.
+
+    Of products of 32 bits only: interpreted, NumPy minds when wider ones overflow.
+    """
+    low = np.uint64(0)
+    high = np.uint64(0)
+    for k in range(x.shape[1]):
+        value = np.uint64(x[row, k])
+        mixed = ((value & _LOW) ^ (value >> _SHIFT) ^ ((np.uint64(k) * _GOLDEN) & _LOW)) * _GOLDEN
+        mixed ^= mixed >> np.uint64(29)
+        low = (low + (mixed & _LOW)) & _LOW
+        high = (high + ((mixed & _LOW) * _OTHER >> np.uint64(31))) & _LOW
+    return np.int64(low | ((high >> np.uint64(1)) << _SHIFT))
+
+
+@inlined
+def _is_there(population: Any, size: Any, x: Any, row: Any, mark: Any) -> Any:
+    """Whether an individual is x[row]: looked for by hash, then decision by decision."""
+    for other in range(size):
+        if population.memory[_HASHES + other] == mark:
+            same = True
+            for k in range(x.shape[1]):
+                same = same and population.x[other, k] == x[row, k]
+            if same:
+                return True
+    return False
+
+
+@inlined
+def _find_place(problem: Any, scores: Any, size: Any, measures: Any) -> Any:
+    """The row for a child with these measures: of the unfittest, else the worst; -1 if the child is no fitter."""
+    chosen = np.int64(0)
+    most = violation(problem, scores[0])
+    least = fitness(problem, scores[0])
+    for row in range(1, size):
+        broken = violation(problem, scores[row])
+        value = fitness(problem, scores[row])
+        if broken > most or (broken == most and value < least):
+            chosen, most, least = np.int64(row), broken, value
+    broken = violation(problem, measures)
+    if broken > 0 and broken >= most:
+        return np.int64(-1)
+    return chosen
+
+
+def _advance(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    step: Any,
+    shared: Any,
+    first: Any,
+    last: Any,
+    lane: Any,
+) -> None:
+    if first >= last:
+        return
+    x, scores, memory = population.x, population.scores, population.memory
+    child, trial, tally = lanes.child, lanes.trial[2 * lane], lanes.tally[2 * lane]
+    guest = memory[_GUEST]
+    memory[_GUEST] = _NOBODY
+    if guest == _ELITE:
+        copy(child[lane], x[self.size])
+        gauge(problem, space, child, lane, lanes, lane, tally, trial)
+    else:
+        r0, r1, _, _ = draw(seed, CHANCE, step, 0, 0)
+        one = select(self, problem, scores, 0, self.places, (seed, SELECT, step, 0))
+        two = select(self, problem, scores, 0, self.places, (seed, SELECT, step, 1))
+        if guest == _STRANGER:
+            two = np.int64(self.size)
+        if r0 < np.uint64(self.crossing):
+            work = lanes.decisions[lane]
+            recombine(self, space, x[one], x[two], child[lane], lanes.marked[lane], work, (seed, CROSS, step, 0))
+        else:
+            copy(child[lane], x[one])
+        if r1 < np.uint64(self.mutating):
+            mutate(self, space, child[lane], (seed, MUTATE, step, 0))
+        appraise(problem, space, x, one, population.tally[one], child, lane, lanes, lane, tally, trial)
+    finish(self, problem, child, lane, tally, trial, lanes.until[lane], (seed, SEARCH, step, 0))
+    mark = _hash(child, lane)
+    if _is_there(population, self.size, child, lane, mark):
+        return
+    row = _find_place(problem, scores, self.size, trial)
+    if row < 0:
+        return
+    copy(x[row], child[lane])
+    memory[_HASHES + row] = mark
+    for k in range(scores.shape[1]):
+        scores[row, k] = trial[k]
+    for k in range(population.tally.shape[1]):
+        population.tally[row, k] = tally[k]
+    note(problem, lanes, lane, x, row, scores[row], step, 0)
+
+
+def _begin(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any) -> None:
+    """A random solution, polished as long as that makes it better."""
+    x, trial, tally = population.x, lanes.trial, lanes.tally[2 * lane]
+    sample(space, x, row, seed, START, 0, row)
+    gauge(problem, space, x, row, lanes, lane, tally, trial[2 * lane])
+    for turn in range(_POLISHINGS):
+        for k in range(trial.shape[1]):
+            trial[2 * lane + 1, k] = trial[2 * lane, k]
+        key = (seed, SEARCH, 0, row * _POLISHINGS + turn)
+        finish(self, problem, x, row, tally, trial[2 * lane], lanes.until[lane], key)
+        if not ranks_above(problem, trial[2 * lane], trial[2 * lane + 1]):
+            break
+
+
+def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+    if step == 0:
+        for row in range(self.size):
+            population.memory[_HASHES + row] = _hash(population.x, row)
+    return True
+
+
+def _admit(
+    self: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    guests: Any,
+    which: Any,
+    elite: Any,
+    seed: Any,
+    step: Any,
+) -> None:
+    for k in range(population.x.shape[1]):
+        population.x[self.size, k] = guests[which, k]
+    population.memory[_GUEST] = _ELITE if elite else _STRANGER
+
+
+def _berth(self: Any, number: Any, step: Any) -> Any:
+    return below(number, self.size)
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """Steady-state genetic algorithm; by default with the parameters of Liu, Wang 2015, Table 2.
+
+    Parameters
+    ----------
+    size : int
+        Individuals.
+    selection : str or function
+        How parents are chosen: "tournament" (of two), "rank", "proportional", "random", "best".
+    crossover, mutation : str or function, optional
+        As for `Cellular`; by default one-point and an exchange of two decisions, for permutations pmx and swap.
+    crossover_probability, mutation_probability : float
+        How likely each of them is.
+    polish : bool
+        Whether children are polished, if the problem offers that.
+    """
+
+    size: int = 100
+    selection: str | Callable[..., Any] = "tournament"
+    crossover: str | Callable[..., Any] | None = None
+    crossover_probability: float = 0.8
+    mutation: str | Callable[..., Any] = "swap"
+    mutation_probability: float = 0.2
+    polish: bool = True
+    name = "ssga"
+
+    def prepare(self, problem: Problem) -> Design:
+        check_number("size", self.size, 2, 10**7)
+        check_number("crossover_probability", self.crossover_probability, 0, 1, whole=False)
+        check_number("mutation_probability", self.mutation_probability, 0, 1, whole=False)
+        space = problem.space
+        if space.n < 2:
+            raise InputError("a genetic algorithm needs solutions of at least two decisions, but got one")
+        polishing = self.polish and problem.offers("polish")
+        default = "pmx" if isinstance(space, Order) else "one-point"
+        bodies, labels = {}, []
+        for verb_name, kind, choice in (
+            ("select", SELECTIONS, self.selection),
+            ("recombine", CROSSOVERS, self.crossover or default),
+            ("mutate", MUTATIONS, self.mutation),
+        ):
+            bodies[verb_name], label = kind.find(choice, space)
+            labels.append(label)
+        bodies["finish"] = _polish if polishing else _leave
+        record = record_type("_".join(["SteadyState", *labels, "polished" if polishing else "plain"]), _FIELDS)
+        for verb_name, body in bodies.items():
+            give_body(verb_name, record, body)
+        equip(record, _advance, begin=_begin, conclude=_conclude)
+        host(record, berth=_berth, admit=_admit)
+        return Design(
+            record=record(
+                self.size,
+                np.arange(self.size, dtype=np.int32),
+                round(self.crossover_probability * 2**32),
+                round(self.mutation_probability * 2**32),
+            ),
+            cells=1,
+            rows=self.size + 1,
+            started=self.size,
+            per_step=1,
+            slots=np.zeros(1, np.int32),
+            marked=False,
+            tallied=choose_appraisal(problem),
+            steps=500_000,
+            most_lanes=1,
+            memory=problem.scratch() if polishing else 0,
+            remembered=_HASHES + self.size,
+        )

@@ -1,0 +1,373 @@
+"""Islands on threads: repeatable if synchronous, replayed if not; nothing lost; any engine; checkpoints; bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import systola as sy
+from conftest import small_knapsack, story
+from engines.naive_steady_state import Twin
+from systola.formats.generalized_assignment_generator import generate
+from systola.islands.deme import Deme, seed_of
+from systola.islands.islands import Islands
+from systola.islands.parcel import Parcel, pack, size_of_parcel, unpack
+from systola.islands.torus import connectivity, neighbours_of
+from systola.islands.transport import Mailboxes
+
+
+def assignment(jobs=40, agents=5, seed=1):
+    return generate("e", agents, jobs, seed)
+
+
+def run(islands, steps=400, problem=None, **rest):
+    return sy.solve(problem or assignment(), islands, stop=sy.Iterations(steps), **rest)
+
+
+def told(result):
+    """All that must not depend on who computed it: clocks left out."""
+    demes = [{k: v for k, v in d.items() if k not in ("computing", "migrating")} for d in result.islands["demes"]]
+    return story(result), demes
+
+
+# Where demes are and what they send
+
+
+@pytest.mark.parametrize("demes", [1, 2, 3, 4, 5, 6, 9, 12, 64, 97])
+def test_neighbours_are_mutual(demes):
+    for deme in range(demes):
+        around = neighbours_of(deme, demes)
+        assert len(around) == len(set(around)) == connectivity(demes)
+        assert deme not in around
+        assert all(deme in neighbours_of(other, demes) for other in around)
+    assert connectivity(demes) == {1: 0, 2: 1, 4: 2}.get(demes, connectivity(demes))
+    if demes >= 9 and demes != 97:
+        assert connectivity(demes) == 4
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint64])
+def test_parcels_survive_packing(dtype):
+    rows = np.arange(14).reshape(2, 7).astype(dtype)
+    parcel = Parcel(3, 1, 12, 450, np.array([1, 0], np.uint8), rows)
+    room = np.zeros(size_of_parcel(2, rows[0]), np.uint8)
+    pack(parcel, room)
+    again = unpack(room, rows[0])
+    assert again[:4] == parcel[:4]
+    assert again.elite.tolist() == [1, 0]
+    assert again.rows.tolist() == rows.tolist()
+    pack(parcel._replace(elite=parcel.elite[:1], rows=rows[:1]), room)
+    assert unpack(room, rows[0]).rows.tolist() == rows[:1].tolist()
+
+
+def test_demes_have_streams_of_their_own():
+    seeds = [seed_of(1, deme) for deme in range(1000)]
+    assert len(set(seeds)) == 1000
+    assert seed_of(2, 0) != seeds[0]
+
+
+def test_a_full_box_refuses_and_takes_again_when_emptied():
+    box = Mailboxes(1, slots=4, rate=2)
+    parcel = Parcel(1, 0, 0, 50, np.zeros(2, np.uint8), np.zeros((2, 3), np.int32))
+    assert [box.post(parcel) for _ in range(3)] == [True, True, False]
+    assert box.post(parcel._replace(source=2))
+    assert len(box.collect(1, 0)) == 3
+    assert box.post(parcel)
+
+
+# One seed, one answer
+
+
+@pytest.mark.parametrize("demes", [1, 2, 5])
+def test_synchronous_islands_can_be_repeated(demes):
+    islands = Islands(sy.SteadyState(size=20), demes, synchronous=True)
+    one = run(islands, threads=1)
+    assert told(run(islands, threads=2)) == told(one)
+    assert one.repeatable
+    assert told(run(islands, threads=1, seed=2)) != told(one)
+
+
+def test_interpreted_islands_agree():
+    islands = Islands(sy.SteadyState(size=6), 3, synchronous=True, export_every=10, import_every=5)
+    problem = assignment(12, 3)
+    assert told(run(islands, 40, problem, backend="python")) == told(run(islands, 40, problem))
+
+
+def test_a_deme_equals_the_obvious_twin_with_guests():
+    """Elites become children, others parents, one in each iteration, the oldest first."""
+    problem, islands = assignment(15, 4), Islands(sy.SteadyState(size=8), 2)
+    engine = sy.SteadyState(size=8)
+    from systola.backends.session import Work
+
+    deme = Deme(0, Work(problem, engine.prepare(problem), 2, np.int64, 5), islands, [1])
+    deme.start(problem.encoding.empty(problem.space, 0))
+    twin = Twin(problem, 8, engine.crossover_probability, engine.mutation_probability, 5)
+    draws = np.random.default_rng(1)
+    queue = []
+    for stretch in range(4):
+        rows = draws.integers(0, 4, (2, 15)).astype(np.int32)
+        elite = np.array([stretch % 2, 0], np.uint8)
+        deme.take_in(Parcel(0, 1, stretch, 0, elite, rows))
+        queue += list(zip(rows.tolist(), elite, strict=True))
+        for step in range(25 * stretch + 1, 25 * stretch + 26):
+            guest = queue.pop(0) if queue else (None, False)
+            twin.advance(step, *guest)
+        deme.advance(25 * (stretch + 1))
+        assert deme.session.population().x[:8].tolist() == twin.population
+    assert deme.counters.injected == deme.counters.received == 8
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_asynchronous_islands_can_be_replayed(tmp_path, threads):
+    islands = Islands(sy.SteadyState(size=20), 6, lags=(0, 0.002, 0, 0, 0.001, 0))
+    first = run(islands, 1000, record=tmp_path / "arrivals.json", threads=2)
+    again = run(islands, 1000, replay=tmp_path / "arrivals.json", threads=threads)
+    names = ("objective", "iterations", "injected", "sent")
+    for one, two in zip(first.islands["demes"], again.islands["demes"], strict=True):
+        assert [one[k] for k in names] == [two[k] for k in names]
+    assert (again.objective, again.solution.tolist()) == (first.objective, first.solution.tolist())
+    assert again.stop == "replayed"
+    assert again.repeatable
+    assert not first.repeatable
+
+
+def test_a_run_by_the_clock_can_be_replayed(tmp_path):
+    islands = Islands(sy.SteadyState(size=20), 4)
+    first = sy.solve(assignment(), islands, stop=sy.Seconds(0.3), record=tmp_path / "a.json")
+    again = sy.solve(assignment(), islands, stop=sy.Seconds(0.3), replay=tmp_path / "a.json")
+    assert [d["iterations"] for d in again.islands["demes"]] == [d["iterations"] for d in first.islands["demes"]]
+    assert again.solution.tolist() == first.solution.tolist()
+
+
+def test_a_record_of_another_run_is_refused(tmp_path):
+    islands = Islands(sy.SteadyState(size=20), 3)
+    run(islands, record=tmp_path / "a.json")
+    with pytest.raises(sy.InputError, match="another run: its seed is 1"):
+        run(islands, replay=tmp_path / "a.json", seed=2)
+    (tmp_path / "b.json").write_text("{}")
+    with pytest.raises(sy.InputError, match="not a record"):
+        run(islands, replay=tmp_path / "b.json")
+    with pytest.raises(sy.InputError, match="for islands"):
+        run(sy.SteadyState(), 1, record=tmp_path / "c.json")
+
+
+# Migration
+
+
+def test_no_solution_is_lost_or_doubled():
+    """More than 10,000 migrations under random delays, counted end to end."""
+    draws = np.random.default_rng(1)
+    lags = tuple(draws.uniform(0, 0.002, 6))
+    islands = Islands(sy.SteadyState(size=10), 6, export_every=8, import_every=4, holding=1.0, lags=lags)
+    counted = run(islands, 4000, assignment(10, 3)).islands
+    assert counted["sent"] > 10_000
+    assert counted["received"] == counted["sent"]
+    assert counted["injected"] + counted["overwritten"] + counted["waiting"] == counted["received"]
+
+
+def test_exports_are_held_when_nothing_better_was_found():
+    problem = assignment(10, 3)
+    never = run(Islands(sy.SteadyState(size=10), 4, holding=0.0, synchronous=True), 5000, problem).islands
+    always = run(Islands(sy.SteadyState(size=10), 4, holding=1.0, synchronous=True), 5000, problem).islands
+    assert always["held"] == 0
+    assert always["exports"] == 4 * 100 * 2
+    assert never["held"] > 350
+
+
+def test_a_slow_deme_holds_up_only_synchronous_ones():
+    lags = (0.02, 0, 0, 0)
+    done = {}
+    for synchronous in (False, True):
+        islands = Islands(sy.SteadyState(size=20), 4, synchronous=synchronous, lags=lags)
+        result = sy.solve(assignment(), islands, stop=sy.Seconds(1.0))
+        done[synchronous] = sum(d["iterations"] for d in result.islands["demes"])
+    assert done[False] >= 1.5 * done[True]
+
+
+def test_what_one_deme_finds_reaches_the_others():
+    """With migration all demes end near the best of them."""
+    problem = assignment(100, 8)
+    together = run(Islands(sy.SteadyState(size=20), 9, synchronous=True), 3000, problem).islands["demes"]
+    values = [d["objective"] for d in together]
+    alone = run(Islands(sy.SteadyState(size=20), 9, synchronous=True, holding=0, export_every=10**6), 3000, problem)
+    apart = [d["objective"] for d in alone.islands["demes"]]
+    assert np.ptp(values) < np.ptp(apart)
+    assert np.mean(values) < np.mean(apart)
+
+
+ENGINES = {
+    "ssga": sy.SteadyState(size=20),
+    "cellular": sy.Cellular(size=25, neighbourhood="L5"),
+    "line-sweep": sy.Cellular(size=25, neighbourhood="L5", update="line-sweep"),
+    "sgs": sy.SGS("B", length=8, width=4),
+    "sgs-e": sy.SGS("E", length=8, width=4),
+    "sns": sy.SNS(True, True, True),
+    "sga": sy.SGA(size=20),
+    "hill": sy.Hill(),
+    "tabu": sy.Tabu(),
+}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_any_engine_can_be_a_deme(name):
+    problem = small_knapsack()
+    islands = Islands(ENGINES[name], 3, export_every=4, import_every=2, rate=1, synchronous=True)
+    result = run(islands, 30, problem, threads=1)
+    assert told(run(islands, 30, problem, threads=2)) == told(result)
+    assert result.islands["injected"] > 0
+    assert result.objective == problem.profits @ result.solution
+
+
+def test_a_guest_better_than_all_is_what_a_deme_goes_on_from():
+    problem = small_knapsack()
+    best = sy.solve(problem, sy.SGA(), stop=sy.Iterations(200))
+    row = problem.encoding.store(problem.space, best.solution[None])
+    from systola.backends.session import Work
+
+    for name, engine in ENGINES.items():
+        if name == "ssga":
+            continue
+        deme = Deme(0, Work(problem, engine.prepare(problem), 2, np.int64, 5), Islands(engine, 2), [1])
+        deme.start(problem.encoding.empty(problem.space, 0))
+        deme.take_in(Parcel(0, 1, 0, 0, np.ones(1, np.uint8), row))
+        deme.advance(1)
+        deme.look(0.0)
+        assert deme.history[-1][2][0] >= best.objective, name
+
+
+def test_each_deme_has_its_own_engine():
+    engines = [sy.SteadyState(size=20), sy.Cellular(size=25, neighbourhood="L5"), sy.Tabu()]
+    result = run(Islands(engines, synchronous=True), 60)
+    assert [d["engine"] for d in result.islands["demes"]] == ["ssga", "cellular", "tabu"]
+    assert result.feasible
+
+
+# Files
+
+
+def test_a_synchronous_run_resumes_to_the_same_end(tmp_path):
+    islands = Islands(sy.SteadyState(size=20), 5, synchronous=True)
+    whole = run(islands, 800)
+    run(islands, 400, checkpoint=tmp_path / "saved")
+    assert len(list((tmp_path / "saved").glob("deme-*.checkpoint"))) == 5
+    resumed = run(islands, 800, resume=tmp_path / "saved", threads=1)
+    assert told(resumed) == told(whole)
+
+
+def test_a_deme_without_checkpoint_starts_anew(tmp_path):
+    islands = Islands(sy.SteadyState(size=20), 4)
+    before = run(islands, 400, checkpoint=tmp_path)
+    (tmp_path / "deme-00002.checkpoint").unlink()
+    resumed = run(islands, 500, resume=tmp_path)
+    assert "deme 2 has no checkpoint" in resumed.notes[0]
+    assert resumed.objective <= before.objective
+
+
+def test_checkpoints_that_do_not_fit_are_refused(tmp_path):
+    islands = Islands(sy.SteadyState(size=20), 3)
+    run(islands, 100, checkpoint=tmp_path)
+    with pytest.raises(sy.InputError, match="another run: its seed"):
+        run(islands, 100, resume=tmp_path, seed=9)
+    with pytest.raises(sy.InputError, match="no checkpoints of demes"):
+        run(islands, 100, resume=tmp_path / "nowhere")
+
+
+def test_killed_at_any_moment_a_run_resumes_with_its_best(tmp_path):
+    command = [sys.executable, "-m", "systola", "solve", "gap:e-10x100", "--algorithm", "ssga", "--islands", "4"]
+    command += ["--checkpoint", str(tmp_path / "saved"), "--checkpoint-every", "0.05", "--json"]
+    draws = np.random.default_rng(3)
+    subprocess.run([*command, "--iterations", "50"], check=True, capture_output=True)
+    for _ in range(3):
+        job = subprocess.Popen([*command, "--seconds", "60", "--resume", str(tmp_path / "saved")])
+        time.sleep(2.0 + draws.uniform(0, 1))
+        os.kill(job.pid, signal.SIGKILL)
+        job.wait()
+        known = [json.loads(p.read_bytes().split(b"\n")[0])["state"] for p in (tmp_path / "saved").glob("deme-*")]
+        best = min(state["history"][-1][2][0] for state in known if state["history"][-1][2][1] == 0)
+        limit = str(max(state["step"] for state in known) + 50)
+        done = subprocess.run(
+            [*command, "--iterations", limit, "--resume", str(tmp_path / "saved")], capture_output=True, check=True
+        )
+        assert json.loads(done.stdout)["objective"] <= best
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("rest", "words"),
+    [
+        ({"import_every": 1000}, "Condition 1 .* set import_every to 500 or less, or send_slots to 40 or more"),
+        ({"demes": 9, "export_every": 7}, "Condition 2 .* set export_every to 8 or more, or rate to 1 or less"),
+        ({"demes": 9, "pool": 60}, "Condition 2 .* set pool to 80 or more, or send_slots to 15 or less"),
+        ({"demes": 0}, "`demes`"),
+        ({"rate": 0}, "`rate`"),
+        ({"holding": 2}, "`holding`"),
+        ({"lags": (1.0,)}, "`lags`"),
+        ({"synchronous": 1}, "`synchronous`"),
+        ({"engine": [sy.SteadyState()] * 3, "demes": 4}, "one engine for all demes or one for each"),
+        ({"engine": "ssga"}, "the engine of a deme"),
+        ({"engine": sy.RS()}, "rs cannot be a deme"),
+    ],
+)
+def test_bad_parameters(rest, words):
+    with pytest.raises(sy.InputError, match=words):
+        run(Islands(**rest), 1, small_knapsack())
+
+
+def test_islands_do_not_run_on_a_gpu():
+    with pytest.raises(sy.InputError, match="cuda"):
+        run(Islands(), 1, backend="cuda")
+
+
+class Undefined(sy.Problem):
+    """Not a number, once a solution is good enough."""
+
+    encoding = sy.Binary("n")
+    n: int
+
+    def evaluate(self, x):
+        total = 0.0
+        for i in range(self.n):
+            total += x[i]
+        return total if 4 * total < 3 * self.n else np.nan
+
+
+def test_an_objective_that_fails_ends_all_demes():
+    for synchronous in (False, True):
+        with pytest.raises(sy.ObjectiveError, match="returned NaN"):
+            run(Islands(sy.SteadyState(size=20), 4, synchronous=synchronous), 10**6, Undefined(40))
+
+
+def test_callback_and_target_end_a_run():
+    seen = []
+    result = sy.solve(assignment(), Islands(), stop=sy.Seconds(20), callback=lambda p: seen.append(p) or len(seen) > 2)
+    assert result.stop == "callback"
+    assert seen[0].stage == "compiling"
+    assert seen[-1].stage == "done"
+    easy = sy.solve(assignment(), Islands(), stop=sy.Seconds(20) | sy.Target(10**9))
+    assert easy.stop == "target"
+    assert easy.seconds < 5
+
+
+def test_command_line(tmp_path):
+    command = [sys.executable, "-m", "systola", "solve", "gap:e-5x40", "--algorithm", "ssga", "--islands", "4"]
+    command += ["--migration", "synchronous=true", "--iterations", "200"]
+    plain = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "4 demes, synchronous" in plain.stdout
+    assert "migration" in plain.stdout
+    config = subprocess.run([*command, "--print-config"], capture_output=True, text=True, check=True).stdout
+    (tmp_path / "run.toml").write_text(config)
+    again = [*command[:4], "--config", str(tmp_path / "run.toml"), "--json"]
+    found = json.loads(subprocess.run(again, capture_output=True, text=True, check=True).stdout)
+    assert found["islands"]["synchronous"]
+    assert len(found["islands"]["demes"]) == 4
+    demes = "[islands]\nsynchronous = true\n[[deme]]\nalgorithm = 'ssga'\n[[deme]]\nalgorithm = 'cellular'\n"
+    Path(tmp_path / "two.toml").write_text(f"instance = 'gap:e-5x40'\n[stop]\niterations = 50\n{demes}")
+    found = subprocess.run([*command[:4], "--config", str(tmp_path / "two.toml"), "--json"], capture_output=True)
+    assert [d["engine"] for d in json.loads(found.stdout)["islands"]["demes"]] == ["ssga", "cellular"]

@@ -1,0 +1,128 @@
+"""Islands on the processes of a real MPI job: the same answers as on threads, nothing lost, kills and bad input."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mpi4py", reason="needs the extra mpi")
+MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="needs mpiexec")
+RANKS = 4
+ENVIRONMENT = {
+    **os.environ,
+    "NUMBA_NUM_THREADS": "1",
+    "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
+SOLVE = ["solve", "gap:e-5x40", "--algorithm", "ssga"]
+
+
+def launch(arguments, ranks=RANKS, **rest):
+    command = [MPIEXEC, "-n", str(ranks), sys.executable, "-m", "mpi4py", "-m", "systola", *arguments]
+    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, **rest)
+
+
+def solve(arguments, ranks=RANKS):
+    done = launch([*SOLVE, *arguments, "--json"], ranks)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)  # of rank 0 alone
+
+
+def alone(arguments):
+    command = [sys.executable, "-m", "systola", *SOLVE, *arguments, "--json"]
+    return json.loads(subprocess.run(command, capture_output=True, check=True, env=ENVIRONMENT).stdout)
+
+
+def told(result):
+    demes = [{k: v for k, v in d.items() if k not in ("computing", "migrating")} for d in result["islands"]["demes"]]
+    trace = {k: v for k, v in result["trace"].items() if k != "seconds"}
+    return result["objective"], result["solution"], result["found_at"], trace, demes
+
+
+@pytest.mark.parametrize("demes", [3, 9])
+def test_synchronous_ranks_give_the_same_as_threads(demes):
+    arguments = ["--islands", str(demes), "--migration", "synchronous=true", "--iterations", "300"]
+    found = solve(arguments)
+    assert found["islands"]["ranks"] == RANKS
+    assert told(found) == told(alone(arguments))
+
+
+def test_no_solution_is_lost_or_doubled():
+    """More than 10,000 migrations under random delays."""
+    lags = "lags=[0.0003, 0, 0.0011, 0, 0.0007, 0.0002]"
+    arguments = ["--islands", "6", "--migration", "holding=1.0", "--migration", "export_every=8", "--migration", lags]
+    counted = solve([*arguments, "--migration", "import_every=4", "--iterations", "4000"])["islands"]
+    assert counted["sent"] > 10_000
+    assert counted["received"] == counted["sent"]
+    assert counted["injected"] + counted["overwritten"] + counted["waiting"] == counted["received"]
+
+
+def test_recorded_ranks_are_replayed_by_threads(tmp_path):
+    arguments = ["--islands", "6", "--iterations", "600"]
+    found = solve([*arguments, "--record", str(tmp_path / "arrivals.json")])
+    again = alone([*arguments, "--replay", str(tmp_path / "arrivals.json")])
+    assert (again["objective"], again["solution"]) == (found["objective"], found["solution"])
+    names = ("objective", "iterations", "injected")
+    for one, two in zip(found["islands"]["demes"], again["islands"]["demes"], strict=True):
+        assert [one[k] for k in names] == [two[k] for k in names]
+
+
+def test_a_killed_rank_and_other_numbers_of_ranks(tmp_path):
+    """kill -9 of one rank ends the job; it goes on from the checkpoints on fewer ranks and loses no best solution."""
+    saved = tmp_path / "saved"
+    arguments = ["--islands", "6", "--checkpoint", str(saved), "--checkpoint-every", "0.05"]
+    solve([*arguments, "--iterations", "100"])
+    command = [MPIEXEC, "-n", str(RANKS), sys.executable, "-m", "mpi4py", "-m", "systola", *SOLVE, *arguments]
+    job = subprocess.Popen(
+        [*command, "--resume", str(saved), "--seconds", "100"], env=ENVIRONMENT, stderr=subprocess.DEVNULL
+    )
+    before = max(p.stat().st_mtime for p in saved.iterdir())
+    limit = time.monotonic() + 60
+    while max(p.stat().st_mtime for p in saved.glob("deme-*")) == before and time.monotonic() < limit:
+        time.sleep(0.05)
+    os.kill(_ranks_of(job.pid)[-1], signal.SIGKILL)
+    assert job.wait(60) != 0
+    known = [json.loads(p.read_bytes().split(b"\n")[0])["state"] for p in saved.glob("deme-*")]
+    best = min(state["history"][-1][2][0] for state in known if state["history"][-1][2][1] == 0)
+    limit = str(max(state["step"] for state in known) + 50)
+    found = solve(["--islands", "6", "--resume", str(saved), "--iterations", limit], ranks=2)
+    assert found["objective"] <= best
+    assert not found["notes"]
+
+
+def _ranks_of(parent):
+    """Processes below this one that run systola."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    family, found = {parent}, []
+    for _ in range(4):
+        for pid, above, _ in rows:
+            if int(above) in family:
+                family.add(int(pid))
+    for pid, _, command in rows:
+        if int(pid) in family and " -m mpi4py " in command and "mpiexec" not in command:
+            found.append(int(pid))
+    return found
+
+
+def test_bad_input_is_told_once():
+    done = launch([*SOLVE, "--islands", "6", "--migration", "rate=500"])
+    assert done.returncode != 0
+    assert done.stderr.count("Condition 1") == 1
+
+
+def test_other_engines_run_on_every_rank_alike():
+    """A job without islands: each rank would make the same run, so that it is refused."""
+    done = launch([*SOLVE, "--iterations", "10"])
+    assert done.returncode != 0
+    assert "--islands" in done.stderr
