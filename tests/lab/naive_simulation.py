@@ -178,7 +178,7 @@ def simulate_naively(height, width, rounds, mode, machine, migration, search, th
     return {
         "seconds": seconds,
         "rates": rates,
-        "shares": [deme.communication / seconds for deme in world.demes],
+        "shares": [(deme.communication - max(deme.began - seconds, 0)) / seconds for deme in world.demes],
         "gap": min(deme.gap for deme in world.demes),
         "reached": world.reached,
         "under_way": sum(len(box) for deme in world.demes for box in deme.inbox.values()),

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import time
 
 import numpy as np
 import pytest
@@ -34,7 +35,8 @@ def check_conservation(run, migration):
     assert migration.rate * run.received == run.injected + run.overwritten + run.pooled
     assert run.pooled <= run.demes * migration.pool
     assert run.under_way <= run.demes * migration.slots
-    assert ((run.shares >= 0) & (run.shares <= 1)).all()
+    assert run.shares.min() >= -1e-12
+    assert run.shares.max() <= 1 + 1e-12
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -50,7 +52,7 @@ def test_equals_the_naive_twin(mode, height, width, kind):
         assert run.skipped or mode == "synchronous"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=100)
 @given(
     shape=st.sampled_from([(2, 2), (2, 3), (3, 3), (3, 4), (4, 4)]),
     rounds=st.integers(1, 8),
@@ -105,6 +107,15 @@ def test_neighbours_are_mutual():
         places = lay_out(demes)
         for deme in range(demes):
             assert [places[places[deme, side], side ^ 1] for side in range(4)] == [deme] * 4
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_minute_is_enough(mode):
+    """For 16,384 demes and 500 rounds; here are 10 of them, in time of this thread."""
+    simulate(4, 1, mode)
+    began = time.thread_time()
+    simulate(16_384, 10, mode)
+    assert 50 * (time.thread_time() - began) < 60
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -198,10 +209,13 @@ def test_tables(rows):
     assert [row[0].text for row in times.rows] == ["16", "64"]
     assert times.rows[1][-1].text == f"{rows[1].ratio:.2f}"
     assert messages.rows[0][1].text == f"{rows[0].asynchronous.sent:,} ({rows[0].synchronous.sent:,})"
-    at, waited = (getattr(rows[1], mode).reached[0.5][0] for mode in MODES)
+    at, waited = (getattr(rows[1], mode).reached[0.3][0] for mode in MODES)
     assert seconds.rows[1][1].text == f"{at:.3g} ({waited:.3g}) {100 * (1 - at / waited):.0f} %"
     assert speedups.rows[0][1].text == "1.00 (1.00)"
     assert speedups.rows[0][-1].text == "– (–)"
+    (last,) = scaling_tables((dataclasses.replace(rows[0], demes=4, asynchronous=simulate(4, 1)), rows[1]))[3:]
+    least = simulate(4, 1).seconds / rows[1].asynchronous.reached[0.3][0]  # 4 demes do not get there
+    assert last.rows[1][1].text.startswith(f"≥ {least:.2f} (")
 
 
 def test_picture(rows, tmp_path):

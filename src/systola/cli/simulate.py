@@ -36,7 +36,7 @@ def simulate(demes: str, rounds: int, seed: int, output: str | None, **options: 
     """Simulate asynchronous migration among many demes, and the same with barriers.
 
     Time is virtual and no problem is solved: what an iteration and a message cost is given, what a search finds is a
-    model. Costs that are not named are those measured on a laptop.
+    model. Costs that are not named have the defaults of `systola.lab.machine.Machine`.
     """
     from systola.lab.drawing import check_target, save, style
     from systola.lab.machine import Machine

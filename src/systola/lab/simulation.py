@@ -25,7 +25,7 @@ from systola.rng import check_seed
 
 Mode = Literal["asynchronous", "synchronous"]
 MODES: tuple[Mode, ...] = ("asynchronous", "synchronous")
-THRESHOLDS = (0.5, 0.2, 0.1, 0.05, 0.02)
+THRESHOLDS = (0.3, 0.2, 0.1, 0.07, 0.05, 0.03)
 MOST_DEMES = 2**20
 
 _Floats = npt.NDArray[np.float64]
@@ -86,9 +86,9 @@ class Search:
         The largest part of the gap that one improvement closes.
     """
 
-    improvements: float = 0.02
-    hardness: float = 2.0
-    stride: float = 0.2
+    improvements: float = 0.1
+    hardness: float = 4.0
+    stride: float = 0.3
 
     def __post_init__(self) -> None:
         check_number("improvements", self.improvements, 0, 1, whole=False)
@@ -314,6 +314,7 @@ def _sum_up(mode: Mode, rounds: int, rules: Rules, state: Demes, alone: float) -
     )
     part = np.clip((seconds - state.began) / (state.clock - state.began), 0, 1)  # of the stretch under way
     rates = (state.made + part * (ahead - state.made)) / seconds
+    communication = state.communication - np.maximum(state.began - seconds, 0)  # a migration may last beyond the end
     counts = {
         name: int(state.counts[getattr(virtual_time, name.upper())])
         for name in ("sent", "received", "skipped", "held", "injected", "overwritten")
@@ -325,7 +326,7 @@ def _sum_up(mode: Mode, rounds: int, rules: Rules, state: Demes, alone: float) -
         seed=int(rules.seed),
         seconds=seconds,
         rates=rates,
-        shares=state.communication / seconds,
+        shares=communication / seconds,
         efficiency=float(rates.mean()) * alone,
         under_way=int(state.link_size.sum()),
         pooled=int(state.pool_size.sum()),
