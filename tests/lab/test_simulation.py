@@ -64,6 +64,7 @@ def test_equals_the_naive_twin(mode, height, width, kind):
         stall_chance=st.sampled_from([0.0, 0.1, 1.0]),
         stall_seconds=st.floats(0, 1),
         latency=st.sampled_from([0.0, 1e-5, 0.1]),
+        byte_seconds=st.sampled_from([0.0, 1e-9]),
         export_seconds=st.sampled_from([0.0, 1e-5, 0.1]),
         import_seconds=st.sampled_from([0.0, 1e-5, 0.1]),
         barrier_seconds=st.sampled_from([0.0, 1e-5, 0.1]),
