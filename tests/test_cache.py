@@ -228,10 +228,11 @@ def test_any_edit_of_a_kernel_starts_a_new_folder(tmp_path, monkeypatch):
     digest = kernel.source_digest.__wrapped__
     original = digest()
     assert original == kernel.source_digest()
-    with (package / "cli" / "solve.py").open("a") as file:
-        file.write("# a remark\n")
+    for part in ("cli/solve.py", "lab/simulation.py"):
+        with (package / part).open("a") as file:
+            file.write("# a remark\n")
     assert digest() == original
-    for part in ("engines/systolic.py", "problems/mmdp.py", "bits.py"):
+    for part in ("engines/systolic.py", "problems/mmdp.py", "bits.py", "lab/virtual_time.py"):
         before = digest()
         with (package / part).open("a") as file:
             file.write("# a remark\n")

@@ -56,6 +56,7 @@ LONG = {
     "systola reproduce sns --instances mkp --quick",
     "systola reproduce sns --instances mkp",
     "systola reproduce sns --instances mkp --figures figures",
+    "systola simulate --rounds 500 --output scaling.png",
     "systola devices --kernels",
     "systola devices --kernels --arch 90",
     "systola bench",

@@ -29,7 +29,8 @@ from numba.extending import register_jitable
 from systola.codegen import spare_machine_code
 
 _KEPT_FOLDERS = 4
-_WITHOUT_KERNELS = ("cli", "formats", "lab")  # editing these leaves the cache valid
+_WITHOUT_KERNELS = ("cli", "formats", "lab")  # editing these leaves the cache valid, unless they are compiled
+_COMPILED = re.compile(rb"^@(kernel|inlined|called)\b", re.MULTILINE)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,10 +53,11 @@ def source_digest() -> str:
     root = Path(__file__).parent
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] in _WITHOUT_KERNELS:
+        source = path.read_bytes()
+        if path.relative_to(root).parts[0] in _WITHOUT_KERNELS and not _COMPILED.search(source):
             continue
         digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
+        digest.update(source)
     return digest.hexdigest()[:16]
 
 

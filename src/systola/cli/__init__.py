@@ -15,6 +15,7 @@ _COMMANDS = {
     "compare": "Run several algorithms many times and test the differences.",
     "draw": "Draw saved results: fronts, attainment, Gantt charts, convergence.",
     "reproduce": "Set our results beside the published ones.",
+    "simulate": "Simulate migration among thousands of demes.",
     "instances": "Show, generate and convert instances.",
     "devices": "Show what this machine can run on.",
     "bench": "Measure the speed of this machine.",

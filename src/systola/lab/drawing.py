@@ -79,6 +79,14 @@ def shades(count: int) -> list[tuple[float, ...]]:
     return [colormaps["cividis"](i / max(count - 1, 1)) for i in range(count)]
 
 
+def check_target(path: str | PathLike[str]) -> Path:
+    """The file that a plot goes to; InputError if its name has another ending than that of a plot."""
+    target = Path(path)
+    if target.suffix.lower() not in _SUFFIXES:
+        raise InputError(f"the name of a plot ends in {', '.join(_SUFFIXES)}, but got {str(path)!r}")
+    return target
+
+
 def save(figure: Figure, path: str | PathLike[str]) -> None:
     """Write a figure as PNG, PDF or SVG, by the ending of its name. Equal figures give equal files.
 
@@ -87,13 +95,10 @@ def save(figure: Figure, path: str | PathLike[str]) -> None:
     InputError
         If the ending is another one, or the file cannot be written.
     """
-    target = Path(path)
-    suffix = target.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise InputError(f"the name of a plot ends in {', '.join(_SUFFIXES)}, but got {str(path)!r}")
+    target = check_target(path)
     dated = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     try:
         with style():
-            figure.savefig(target, dpi=200, bbox_inches="tight", pad_inches=0.08, metadata=dated[suffix])
+            figure.savefig(target, dpi=200, bbox_inches="tight", pad_inches=0.08, metadata=dated[target.suffix.lower()])
     except OSError as error:
         raise InputError(f"a plot goes into a folder that can be written, but {str(path)!r}: {error}") from error
