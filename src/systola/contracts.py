@@ -25,6 +25,7 @@ from systola.increments import (
     look,
     mark,
     reassign,
+    refine,
     remark,
     survey_insertions,
     swap,
@@ -35,6 +36,7 @@ from systola.increments import (
 from systola.lines import VECTOR, padded
 from systola.problem import Problem, evaluate, fitness, violation
 from systola.records import widen
+from systola.rng import SEARCH
 from systola.verbs import body_of
 
 
@@ -76,6 +78,8 @@ def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
                 _check_cross(problem, draws)
         if isinstance(problem.space, Digits) and problem.offers("reassign"):
             _check_reassign(problem, x, draws)
+            if problem.offers("refine"):
+                _check_refine(problem, x, draws)
         if isinstance(problem.space, Order) and problem.space.n > 1:
             if problem.offers("swap"):
                 _check_swap(problem, x, draws)
@@ -194,6 +198,27 @@ def _check_reassign(problem: Problem, x: Array, draws: np.random.Generator) -> N
                 f"reassign says {_weighed(problem, tally, measures).tolist()} after decision {i} of "
                 f"{before[0].tolist()} is {value}, evaluate says {wanted.tolist()}"
             )
+
+
+def _check_refine(problem: Problem, x: Array, draws: np.random.Generator) -> None:
+    """A short search: a solution no less fit, its tally, all decisions within bounds."""
+    guidance = problem.guidance()
+    if guidance is None:
+        return
+    measures, space = _measure(problem, x), problem.space
+    stored = problem.encoding.store(space, x[None])
+    tally = _tally_of(problem, stored, measures)
+    work: Array = np.zeros(guidance.work.number, guidance.work.dtype)
+    key = (int(draws.integers(2**32)), SEARCH, 1, 0)
+    refine(widen(problem.record), stored, 0, tally, guidance.guide, work, 20, key)
+    made = stored[0].astype(np.int64)
+    if (made < space.low).any() or (made > space.high).any():
+        raise CheckFailed(f"refine leaves decisions beyond their bounds: {made.tolist()}")
+    wanted = _measure(problem, made)
+    if not _agree(_weighed(problem, tally, measures), wanted):
+        raise CheckFailed(f"refine leaves a tally that is not that of its solution {made.tolist()}")
+    if fitness(widen(problem.record), wanted) < fitness(widen(problem.record), measures):
+        raise CheckFailed(f"refine leaves a solution {made.tolist()} that is less fit than {x.tolist()} was")
 
 
 def _check_swap(problem: Problem, x: Array, draws: np.random.Generator) -> None:

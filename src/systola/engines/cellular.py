@@ -18,12 +18,12 @@ from systola.encodings import Array, Order, sample
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.topology import SHAPES, near_square, ring, torus
 from systola.errors import InputError
-from systola.increments import Tables
+from systola.increments import Guidance, Tables
 from systola.kernel import inlined
 from systola.operators.appraisal import appraise, choose_appraisal
 from systola.operators.crossover import CROSSOVERS
 from systola.operators.genes import copy
-from systola.operators.local_search import SEARCHES, WITH_TABLE, best_swap, numbers_of_memory, tabu
+from systola.operators.local_search import SEARCHES, WITH_TABLE, best_swap, numbers_of_memory, refinement, tabu
 from systola.operators.mutation import MUTATIONS
 from systola.operators.selection import SELECTIONS
 from systola.population import note
@@ -32,9 +32,13 @@ from systola.records import record_type
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
 from systola.verbs import body_of, give_body, large_verb, verb
 
-_FIELDS = ("size", "places", "crossing", "mutating", "block", "generational", "renewing", "every", "length", "order")
+_FIELDS = (
+    *("size", "places", "crossing", "mutating", "block", "generational"),
+    *("renewing", "every", "length", "order", "guide"),
+)
 _SIZE = 2048
 _SYNCHRONOUS, _LINE, _FIXED, _NEW, _UNIFORM = range(5)
+_NO_GUIDANCE = Guidance(np.zeros((1, 1, 1), np.int32), Tables(2, np.int32))
 _UPDATES = {
     "synchronous": _SYNCHRONOUS,
     "line-sweep": _LINE,
@@ -249,11 +253,12 @@ class Cellular:
         Decide on operators and crossover points for so many neighbours together, as the paper's GPU did; 0 for each
         individual.
     local_search : str or function, optional
-        "best-swap", "descent" or "tabu", for permutations.
+        "best-swap", "descent" or "tabu", for permutations; "refine", for integers, is the problem's own.
     every : int
         In which generations: every so many.
     length : int
         Exchanges of a tabu search, at least: half of them are twice as long or more, a quarter four times, and so on.
+        Steps of a refinement.
     """
 
     size: int | None = None
@@ -291,6 +296,7 @@ class Cellular:
             labels.append(label)
         tallied = choose_appraisal(problem)
         bodies["improve"], label, table = self._find_search(problem)
+        guidance = self._find_guidance(problem) if bodies["improve"] is refinement else _NO_GUIDANCE
         record = record_type("_".join(["Cellular", *labels, label]), _FIELDS)
         for verb_name, body in bodies.items():
             give_body(verb_name, record, body)
@@ -308,6 +314,7 @@ class Cellular:
                 self.every if self.local_search else 0,
                 self.length,
                 _UPDATES[self.update],
+                guidance.guide,
             ),
             cells=size if synchronous else 1,
             rows=2 * size if synchronous else size,
@@ -318,7 +325,7 @@ class Cellular:
             tallied=tallied,
             steps=5000 if self.local_search is None or self.every > 1 else 50,
             shape=shape,
-            table=table,
+            table=table or guidance.work,
             memory=numbers_of_memory(problem) if table else 0,
         )
 
@@ -373,3 +380,12 @@ class Cellular:
                 )
             return search, label, None
         return WITH_TABLE[search], label + "_table", table
+
+    def _find_guidance(self, problem: Problem) -> Guidance:
+        guidance = problem.guidance() if problem.offers("refine") and problem.offers("reassign") else None
+        if guidance is None:
+            raise InputError(
+                f"the local search 'refine' needs a problem with `refine`, `reassign` and `guidance`, which this "
+                f"{type(problem).__name__} has not; leave it out"
+            )
+        return guidance

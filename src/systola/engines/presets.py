@@ -23,6 +23,8 @@ def recommend(problem: Problem) -> Engine:
         return SGS("B")
     if isinstance(problem.space, Order):
         return memetic(problem)
+    if problem.offers("refine") and problem.guidance() and problem.space.n > 1:
+        return refining(problem)
     return Cellular(size=400, neighbourhood="L5", selection="tournament", replacement="better")
 
 
@@ -47,6 +49,23 @@ def memetic(problem: Problem) -> Engine:
         local_search="tabu" if problem.tables() else "descent",
         every=1,
         length=max(1, n // 2),
+    )
+
+
+def refining(problem: Problem) -> Engine:
+    """A cellular algorithm on a small torus in which the problem itself refines each solution."""
+    return Cellular(
+        size=9,
+        neighbourhood="L5",
+        selection="random",
+        crossover="uniform",
+        crossover_probability=0.9,
+        mutation_probability=0.0,
+        replacement="better",
+        renew=True,
+        local_search="refine",
+        every=1,
+        length=100 * problem.space.n,
     )
 
 

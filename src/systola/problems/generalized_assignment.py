@@ -13,8 +13,9 @@ import numpy as np
 
 from systola.encodings import Array, Integers
 from systola.errors import InputError
-from systola.increments import Tallies
+from systola.increments import Guidance, Tables, Tallies
 from systola.problem import MAXIMISE, MINIMISE, Problem
+from systola.problems import ejection
 from systola.problems.relaxation import Relaxation, relax
 
 _LIMIT = 2**62
@@ -143,6 +144,14 @@ class GeneralizedAssignment(Problem):
         tally[1] += max(tally[2 + before], 0) - max(tally[2 + after], 0)
         tally[2 + after] += self.entries[i, after, 1]
         tally[1] += max(tally[2 + after], 0)
+
+    refine = ejection.refine
+
+    def guidance(self) -> Guidance | None:
+        guide = ejection.make_guide(-self.sign * self.costs, self.loads, self.capacities, self.relaxation.prices)
+        if guide is None:
+            return None
+        return Guidance(guide, Tables(ejection.numbers_of_work(self.jobs, len(self.capacities)), np.int64))
 
     def weigh(self, tally, measures):
         measures[0] = tally[0]
