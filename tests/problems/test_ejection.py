@@ -35,7 +35,7 @@ assignments = st.builds(
     assignment,
     st.integers(1, 13),
     st.integers(1, 15),
-    st.sampled_from([(9, 9), (1, 1), (1000, 100), (2**35, 2**19), (9, 2**33), (5, 0), (0, 5)]),
+    st.sampled_from([(9, 9), (1, 1), (1000, 100), (2**35, 2**18), (9, 2**33), (5, 0), (0, 5)]),
     st.sampled_from([0.3, 0.8, 1.0, 3.0]),
     st.booleans(),
     st.integers(0, 2**32 - 1),
@@ -190,8 +190,9 @@ class Colours(sy.Problem):
 def test_only_for_problems_that_know_how():
     with pytest.raises(sy.InputError, match="needs a problem with `refine`, `reassign` and `guidance`, which this Col"):
         sy.solve(Colours(), sy.Cellular(size=9, local_search="refine"))
+    plant = sy.QuadraticAssignment(np.eye(5, dtype=int), np.eye(5, dtype=int))
     with pytest.raises(sy.InputError, match="'refine' is not for Order solutions; choose one of best-swap"):
-        sy.solve(sy.QuadraticAssignment(np.eye(5, dtype=int), np.eye(5, dtype=int)), sy.Cellular(size=9, local_search="refine"))
+        sy.solve(plant, sy.Cellular(size=9, local_search="refine"))
 
 
 def test_recommended_for_assignments():
@@ -200,9 +201,14 @@ def test_recommended_for_assignments():
     assert recommend(sy.GeneralizedAssignment([[1], [2]], [[1], [1]], [1, 1])).local_search is None
 
 
-@pytest.mark.parametrize(("kind", "within"), [("a", 0.002), ("c", 0.008), ("d", 0.012), ("e", 0.004)])
-def test_comes_near_to_the_bound(kind, within):
-    problem = generate(kind, 8, 80, seed=4)
-    result = sy.solve(problem, stop=sy.Iterations(6), seed=1)
+@pytest.mark.parametrize(("kind", "optimum"), [("a", 1118), ("c", 1193), ("e", 9906)])
+def test_meets_optima(kind, optimum):
+    """Those that HiGHS proves."""
+    result = sy.solve(generate(kind, 8, 80, seed=4), stop=sy.Iterations(20) | sy.Target(optimum), seed=1)
+    assert (result.feasible, result.objective) == (True, optimum)
+
+
+def test_comes_near_to_the_bound_where_that_is_hard():
+    result = sy.solve(generate("d", 8, 80, seed=4), stop=sy.Iterations(10), seed=1)
     assert result.feasible
-    assert result.objective <= (1 + within) * result.bound
+    assert result.objective <= 1.01 * result.bound

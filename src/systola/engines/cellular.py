@@ -33,10 +33,12 @@ from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, belo
 from systola.verbs import body_of, give_body, large_verb, verb
 
 _FIELDS = (
-    *("size", "places", "crossing", "mutating", "block", "generational"),
+    *("size", "places", "crossing", "mutating", "block", "replacing"),
     *("renewing", "every", "length", "order", "guide"),
 )
 _SIZE = 2048
+_GENERATION, _BETTER, _SEARCHED = range(3)
+_REPLACEMENTS = {"generation": _GENERATION, "better": _BETTER, "searched": _SEARCHED}
 _SYNCHRONOUS, _LINE, _FIXED, _NEW, _UNIFORM = range(5)
 _NO_GUIDANCE = Guidance(np.zeros((1, 1, 1), np.int32), Tables(2, np.int32))
 _UPDATES = {
@@ -167,7 +169,7 @@ def _do_cell(
         )
     trial = b if better(problem, lanes.trial[b], lanes.trial[a]) else a
     target = new + cell
-    if self.generational or renewed or better(problem, lanes.trial[trial], scores[one]):
+    if self.replacing != _BETTER or renewed or better(problem, lanes.trial[trial], scores[one]):
         _place(population, lanes.marked if trial == b else lanes.child, lanes, lane, trial, target)
     elif target != one:
         _copy(population, one, target)
@@ -175,6 +177,8 @@ def _do_cell(
     if self.every > 0 and step % self.every == 0:
         improve(self, space, problem, population, lanes, target, (seed, SEARCH, step, turn), lane)
         note(problem, lanes, lane, x, target, scores[target], step, cell)
+    if self.replacing == _SEARCHED and not renewed and better(problem, scores[one], scores[target]):
+        _copy(population, one, target)
 
 
 def _phase(self: Any, step: Any) -> Any:
@@ -243,8 +247,9 @@ class Cellular:
         "one-point", "two-point", "uniform" and also "random-value" for others (default two-point and random-value).
     crossover_probability, mutation_probability : float
         How often they are applied to a pair of parents and to a child.
-    replacement : {"generation", "better"}
-        Whether the better child always takes the place of its parent, or only if it is better than it.
+    replacement : {"generation", "better", "searched"}
+        Whether the better child always takes the place of its parent, or only if it is better than it; or, with a local
+        search in each generation, if it is no worse after that.
     renew : bool
         Whether an individual begins anew, from a random solution, when the mate chosen for it is no other than itself.
     update : {"synchronous", "line-sweep", "fixed-random", "new-random", "uniform-choice"}
@@ -270,7 +275,7 @@ class Cellular:
     crossover_probability: float = 0.9
     mutation: str | Callable[..., Any] | None = None
     mutation_probability: float = 0.1
-    replacement: Literal["generation", "better"] = "generation"
+    replacement: Literal["generation", "better", "searched"] = "generation"
     renew: bool = False
     update: str = "synchronous"
     block: int = 0
@@ -309,7 +314,7 @@ class Cellular:
                 round(self.crossover_probability * 2**32),
                 round(self.mutation_probability * 2**32),
                 self.block,
-                self.replacement == "generation",
+                _REPLACEMENTS[self.replacement],
                 self.renew,
                 self.every if self.local_search else 0,
                 self.length,
@@ -339,12 +344,15 @@ class Cellular:
         check_number("every", self.every, 1, 10**9)
         check_number("length", self.length, 1, 2**24)
         for name, known in (
-            ("replacement", ("generation", "better")),
+            ("replacement", tuple(_REPLACEMENTS)),
             ("update", tuple(_UPDATES)),
             ("neighbourhood", ("ring", *SHAPES)),
         ):
             if getattr(self, name) not in known:
                 raise InputError(f"the {name} must be one of {', '.join(known)}, but got {getattr(self, name)!r}")
+        searched = self.local_search is not None and self.every == 1 and self.update == "synchronous"
+        if self.replacement == "searched" and not searched:
+            raise InputError("the replacement 'searched' needs a local search, `every` 1 and a synchronous update")
 
     def _arrange(self) -> tuple[int, Array, tuple[int, int]]:
         """How many individuals there are, their neighbours, and the shape of the grid."""
@@ -383,9 +391,9 @@ class Cellular:
 
     def _find_guidance(self, problem: Problem) -> Guidance:
         guidance = problem.guidance() if problem.offers("refine") and problem.offers("reassign") else None
-        if guidance is None:
-            raise InputError(
-                f"the local search 'refine' needs a problem with `refine`, `reassign` and `guidance`, which this "
-                f"{type(problem).__name__} has not; leave it out"
-            )
-        return guidance
+        if guidance is not None:
+            return guidance
+        raise InputError(
+            f"the local search 'refine' needs a problem with `refine`, `reassign` and `guidance`, which this "
+            f"{type(problem).__name__} has not; leave it out"
+        )

@@ -53,19 +53,20 @@ def memetic(problem: Problem) -> Engine:
 
 
 def refining(problem: Problem) -> Engine:
-    """A cellular algorithm on a small torus in which the problem itself refines each solution."""
+    """A cellular algorithm on a small torus: the problem itself refines children, or copies of the better neighbour."""
+    n = problem.space.n
     return Cellular(
-        size=9,
+        size=16,
         neighbourhood="L5",
         selection="random",
         crossover="uniform",
-        crossover_probability=0.9,
+        crossover_probability=0.2,
         mutation_probability=0.0,
-        replacement="better",
+        replacement="searched",
         renew=True,
         local_search="refine",
         every=1,
-        length=100 * problem.space.n,
+        length=max(10 * n, min(50 * n, 20_000)),  # so that a generation is short, but touches each decision
     )
 
 

@@ -29,7 +29,7 @@ _LOOKS = 1000  # at jobs and agents in the search for a chain, at most
 _DEPTH = 8  # the first charge is 1/2 to 1/2**8 of what a load is worth,
 _HEIGHT = 4  # and the last 2**4 of it
 _STAGES = 4  # for each doubling of the charge
-_COOLEST, _WARMEST = 5, 2  # a loss of 1/2**5 to 1/2**2 of the mean regret is small
+_COOLEST, _WARMEST = 6, 2  # a loss of 1/2**6 to 1/2**2 of the mean regret is small at first; in the end, none is
 
 _FINE, _FINEST = 1 << 10, 1 << 22  # units of the mean regret
 _STEPS = 64  # a unit of capacity is worth so many units or more, if that is not too fine
@@ -101,6 +101,14 @@ def _load(guide: Any, job: Any, agent: Any) -> Any:
 @inlined
 def _ranked(guide: Any, job: Any, agents: Any, rank: Any) -> Any:
     return np.int64(guide[job, agents + (rank >> 1), rank & 1])
+
+
+@inlined
+def _is_ranked(guide: Any, job: Any, agents: Any, ranks: Any, agent: Any) -> Any:
+    found = False
+    for rank in range(ranks):
+        found = found or _ranked(guide, job, agents, rank) == agent
+    return found
 
 
 @inlined
@@ -285,19 +293,25 @@ def refine(self: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, lengt
     high = work[3 * jobs + 2 * agents : 3 * jobs + 3 * agents]
     stack = work[3 * jobs + 3 * agents :]
     chain = stack[_FIELDS * (_EJECTIONS + 1) :]
+    ranks = min(np.int64(RANKS), np.int64(agents))
+    unfitness, cost = tally[1], -self.sign * tally[0]
     for agent in range(agents):
         firsts[agent] = _NOBODY
     for job in range(jobs):
         best[job] = x[row, job]
-        _link(nexts, formers, firsts, job, best[job])
-    unfitness, cost = tally[1], -self.sign * tally[0]
-    ranks = min(np.int64(RANKS), agents)
+        if not _is_ranked(guide, job, agents, ranks, best[job]):  # as in a random solution
+            agent = _ranked(guide, job, agents, 0)
+            reassign(self, x, row, job, agent, tally)
+            x[row, job] = agent
+        _link(nexts, formers, firsts, job, np.int64(x[row, job]))
     r0, r1, _, _ = numbers(key, 0)
     depth = 1 + below(r0, _DEPTH)
     warmth = np.int64(guide[jobs, agents, 0]) >> (_WARMEST + below(r1, _COOLEST - _WARMEST + 1))
     stages = (depth + _HEIGHT) * _STAGES
     for stage in range(stages):
         _set_charges(guide, low, high, stage, depth)
+        left = stages - stage
+        heat = warmth * left * left // (stages * stages)
         for turn in range(length * stage // stages, length * (stage + 1) // stages):
             r0, r1, r2, r3 = numbers(key, 1 + turn)
             job = below(r0, jobs)
@@ -307,7 +321,7 @@ def refine(self: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, lengt
                 continue
             # About an exponential variable, of whole numbers only.
             number = np.int64(r3)
-            patience = (warmth * ((lowest_one(number | (1 << 20)) << 12) + (number >> 20))) >> 12
+            patience = (heat * ((lowest_one(number | (1 << 20)) << 12) + (number >> 20))) >> 12
             moves = _find_chain(
                 guide, excess, nexts, firsts, low, high, stack, chain, job, origin, agent, patience, _LOOKS
             )
