@@ -73,8 +73,8 @@ def scale_population(
     outcomes = run_missing(problem, instance, in_both_modes(layouts), store, seconds, runs, on_done)
     about = f"{instance}, {DEME} individuals a deme, {_told(seconds, runs)}"
     note = (
-        f"Seconds until the best objective is at most so many percent above the bound, {_bound(problem):,}, and how many "
-        "percent less asynchronous ones are (as Fig. 6)."
+        f"Seconds until the best objective is at most so many percent above the bound, {_bound(problem):,}, and how "
+        "many percent less asynchronous ones are (as Fig. 6)."
     )
     title = f"Population scaling: seconds to a gap, {_TWICE}, improvement; {about}"
     return (
@@ -102,11 +102,11 @@ def count_solutions(
             texts.append(f"{counts[0]:,.0f} ({counts[1]:,.0f}){more}")
         rows.append(texts)
     notes = (
-        "Counted are feasible solutions with a cost of at most so many percent above the bound that are in a population "
-        "at the end of a stretch, every 25 iterations; each once, wherever it is found. Those that come in and are "
-        "replaced within a stretch are not seen, so that fewer are counted than are made.",
-        "Published, 16,384 cores, one hour, E801600: 11,093 with a cost below 194,000, 19.98 % more than with barriers; "
-        "40.62 % more below 188,000 and 75.90 % more below 186,000.",
+        "Counted are feasible solutions, at most so many percent above the bound, that are in a population at the end "
+        "of a stretch, every 25 iterations; each once, wherever it is found. Those that come in and are replaced within "
+        "a stretch are not seen, so that fewer are counted than are made.",
+        "Published, 16,384 cores, one hour, E801600: 11,093 with a cost below 194,000, 19.98 % more than with "
+        "barriers; 40.62 % more below 188,000 and 75.90 % more below 186,000.",
     )
     title = f"Different solutions, {_TWICE}, more; {instance}, {DEME} individuals a deme, {_told(seconds, runs)}"
     return (_table(title, ("Demes", "size", "threads", *_gap_names()), rows, notes),)
@@ -131,8 +131,8 @@ def simulate_here(
         (name, f"{value:.3g}", "measured" if name in measured else "assumed") for name, value in asdict(machine).items()
     ]
     notes = (
-        f"Measured on {instance} with a deme of {DEME}, alone on one core, in {STRETCHES} stretches of 25 iterations; seconds, "
-        "unless the name says something else. No deme of the following tables exists.",
+        f"Measured on {instance} with a deme of {DEME}, alone on one core, in {STRETCHES} stretches of 25 iterations; "
+        "in seconds, unless the name says something else. No deme of the following tables exists.",
     )
     return (_table("Simulation: what things cost", ("Cost", "value", ""), costs, notes), *scaling_tables(rows))
 
@@ -222,11 +222,11 @@ def _speedups(title: str, problem: Problem, layouts: Sequence[tuple[int, int, in
             texts.append(f"{parts[0]} ({parts[1]}){ratio}")
         rows.append(texts)
     notes = (
-        "Seconds of the first row by those of each, each mode by itself, with the whole run where the first row did not "
-        "reach the gap (≥); then the ratio of speed-ups, synchronous by asynchronous seconds (Eq. 3). One run is little "
-        "evidence: --runs makes more, and means are shown then.",
-        "Published, 512 to 16,384 cores on E801600: speed-ups up to linear and beyond, ratios above 1 everywhere and 1.90 "
-        "to 2.47 on 16,384.",
+        "Seconds of the first row by those of each, each mode by itself, with the whole run where the first row did "
+        "not reach the gap (≥); then the ratio of speed-ups, synchronous by asynchronous seconds (Eq. 3). One run is "
+        "little evidence: --runs makes more, and means are shown then.",
+        "Published, 512 to 16,384 cores on E801600: speed-ups up to linear and beyond, ratios above 1 everywhere and "
+        "1.90 to 2.47 on 16,384.",
     )
     return _table(title, ("Demes", "size", "threads", *_gap_names()), rows, notes)
 
@@ -251,11 +251,12 @@ def _work(title: str, layouts: Sequence[tuple[int, int, int]], outcomes: Outcome
         *("best", "(sync)", "gain %"),
     )
     notes = (
-        "Iterations a second of a deme, mean ± standard deviation over demes; demes that share a thread share its time (as "
-        "Fig. 9). Communication: the part of a deme's own time that goes into migration and waiting, mean, least and most "
-        "over demes (Figs. 7 and 8). Gain: by how much the best objective is below that with barriers (Fig. 10).",
-        "Published, 1,024 to 16,384 cores on E801600: 441.84 to 471.84 iterations/s without barriers, communication 15.5 % "
-        "on average without and 54 % with them, and a gain of up to 1.08 %.",
+        "Iterations a second of a deme, mean ± standard deviation over demes; demes that share a thread share its time "
+        "(as Fig. 9). Communication: the part of a deme's own time that goes into migration and waiting, mean, least "
+        "and most over demes (Figs. 7 and 8). Gain: by how much the best objective is below that with barriers "
+        "(Fig. 10).",
+        "Published, 1,024 to 16,384 cores on E801600: 441.84 to 471.84 iterations/s without barriers, communication "
+        "15.5 % on average without and 54 % with them, and a gain of up to 1.08 %.",
     )
     return _table(title, header, rows, notes)
 
