@@ -103,8 +103,8 @@ def count_solutions(
         rows.append(texts)
     notes = (
         "Counted are feasible solutions, at most so many percent above the bound, that are in a population at the end "
-        "of a stretch, every 25 iterations; each once, wherever it is found. Those that come in and are replaced within "
-        "a stretch are not seen, so that fewer are counted than are made.",
+        "of a stretch, every 25 iterations; each once, wherever it is found. Those that come in and are replaced "
+        "within a stretch are not seen, so that fewer are counted than are made.",
         "Published, 16,384 cores, one hour, E801600: 11,093 with a cost below 194,000, 19.98 % more than with "
         "barriers; 40.62 % more below 188,000 and 75.90 % more below 186,000.",
     )
