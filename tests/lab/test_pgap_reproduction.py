@@ -113,10 +113,11 @@ def folder(tmp_path):
     place.mkdir()
     for name, spec in (("e05100", "gap:e-5x100"), ("odd", "gap:a-3x8"), ("d10200", "gap:d-10x200")):
         write(open_instance(spec).problem, place / name)
-    one = open_instance("gap:a-2x6").problem
-    numbers = [[2, 6], *one.costs.tolist(), *one.loads.tolist(), one.capacities.tolist()]
-    text = "\n".join(" ".join(map(str, line)) for line in numbers)
-    (place / "gap1.txt").write_text(f"2\n{text}\n{text}\n")
+    texts = []
+    for one in (open_instance(f"gap:a-2x6@{seed}").problem for seed in (1, 2, 1)):  # the third is the first again
+        numbers = [[2, 6], *one.costs.tolist(), *one.loads.tolist(), one.capacities.tolist()]
+        texts.append("\n".join(" ".join(map(str, line)) for line in numbers))
+    (place / "gap1.txt").write_text("\n".join(["3", *texts]))
     (place / "BEST.csv").write_text("name,best_known,note\ne05100,12000,\ngap1-2,77,max\n")
     return place
 

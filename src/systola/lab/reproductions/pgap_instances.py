@@ -45,9 +45,9 @@ def generate_cases(most_jobs: int | None = None) -> tuple[Case, ...]:
 
 
 def read_cases(folder: str, most_jobs: int | None = None) -> tuple[Case, ...]:
-    """All generalized assignments in the files of a folder, with the best values that it knows."""
+    """All generalized assignments in the files of a folder, with the best values that it knows; none twice."""
     known = _read_known(Path(folder))
-    found = []
+    found: dict[str, Case] = {}
     for path in _files_of(folder):
         whole = look_up(str(path), "gap")
         parts = range(1, len(whole.parts) + 1) if isinstance(whole, Library) else (0,)
@@ -55,8 +55,9 @@ def read_cases(folder: str, most_jobs: int | None = None) -> tuple[Case, ...]:
         for number in parts:
             instance = whole.choose(str(number)) if isinstance(whole, Library) else whole
             name = f"{path.name}#{number}" if number else path.name
-            found.append(_make_case(instance, name, told[1].lower() if told else "", known))
-    cases = tuple(case for case in found if most_jobs is None or case.jobs <= most_jobs)
+            case = _make_case(instance, name, told[1].lower() if told else "", known)
+            found.setdefault(case.problem.digest(), case)  # what is in two files is one instance
+    cases = tuple(case for case in found.values() if most_jobs is None or case.jobs <= most_jobs)
     if not cases:
         raise InputError(f"the instances of {folder} must have {most_jobs} jobs or fewer for a quick look; none has")
     return cases
