@@ -45,7 +45,7 @@ PLAIN = {
     "python3 -m pip install mpich",
     "export NUMBA_NUM_THREADS=1",
     "mpiexec -n 4 python -m mpi4py -m systola solve gap:e-20x400 --algorithm ssga --islands 4 --seconds 5",
-    "srun -n 64 python -m mpi4py -m systola solve e801600 --algorithm ssga --islands 64 --seconds 3600 --checkpoint demes",
+    "srun -n 64 python -m mpi4py -m systola solve e801600 --algorithm ssga --islands 64 --seconds 600 --checkpoint run",
 }
 # Too long to execute here, or in need of a GPU: only their options are checked.
 LONG = {
