@@ -15,6 +15,7 @@ from systola.backends.nvidia import compile_to_ptx, link
 from systola.backends.offline import NoDevice
 from systola.cli.devices import occupancy
 from systola.cli.samples import sample_works
+from systola.engines import pareto
 from systola.formats.catalog import open_instance
 
 needs_tool = pytest.mark.skipif(not (SHARED / "tools" / "ptx").is_dir(), reason="needs the PTX tool of ../shared")
@@ -111,6 +112,23 @@ def test_same_trace_of_walks_races_checked(jobs, objectives, engine):
     assert device.launches["sweep"] >= 4
     assert device.launches.get("close", 5) == device.launches.get("gather", 5) == 5
     assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="python"))
+
+
+@needs_tool
+@pytest.mark.parametrize("accept", ["non-dominated", "dominating"])
+def test_same_front_of_pareto_local_search_races_checked(accept, monkeypatch):
+    """With so little room at first that the archive grows."""
+    monkeypatch.setattr(pareto, "_FIRST_ROOM", 2)
+    draws, device = np.random.default_rng(1), PtxDevice(race=True)
+    due = draws.integers(20, 90, 6)
+    problem = sy.Flowshop(draws.integers(1, 20, (6, 3)), due, objectives="makespan,tardiness,tardy")
+    ptx = sy.solve(problem, sy.PLS(accept), stop=sy.Iterations(6), seed=11, backend="cuda", device=device)
+    plain = sy.solve(problem, sy.PLS(accept), stop=sy.Iterations(6), seed=11, backend="python")
+    assert story(ptx) == story(plain)
+    assert ptx.front == plain.front
+    assert ptx.front_solutions.tolist() == plain.front_solutions.tolist()
+    if accept == "non-dominated":
+        assert len(ptx.front) > 2
 
 
 @needs_tool

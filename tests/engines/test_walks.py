@@ -512,7 +512,6 @@ def test_resumed_on_another_backend(tmp_path):
 def test_the_number_of_lanes_does_not_matter(problem, engine, lanes, monkeypatch):
     """Also where a problem breaks ties by what is no order, as dominance."""
     monkeypatch.setattr(cpu, "LANES", lanes)
-    monkeypatch.setattr(CpuSession, "lanes", lanes)
     check_twin(problem, engine, 12)
 
 

@@ -126,3 +126,22 @@ def test_other_engines_run_on_every_rank_alike():
     done = launch([*SOLVE, "--iterations", "10"])
     assert done.returncode != 0
     assert "--islands" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("ompi_info") is None, reason="needs Open MPI, which can go on after a fault")
+def test_survivors_adopt_the_demes_of_a_killed_rank(tmp_path):
+    saved = tmp_path / "saved"
+    arguments = ["--islands", "6", "--checkpoint", str(saved), "--checkpoint-every", "0.2", "--seconds", "12", "--json"]
+    command = [MPIEXEC, "--with-ft", "ulfm", "-n", str(RANKS), sys.executable, "-m", "mpi4py", "-m", "systola"]
+    job = subprocess.Popen(
+        [*command, *SOLVE, *arguments], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    limit = time.monotonic() + 120
+    while len(list(saved.glob("deme-*"))) < 6 and time.monotonic() < limit:
+        time.sleep(0.1)
+    os.kill(_ranks_of(job.pid)[-1], signal.SIGKILL)
+    told, _ = job.communicate(timeout=120)
+    found = json.loads(told[told.index("{") :])
+    assert len(found["islands"]["demes"]) == 6
+    assert any("was adopted" in note for note in found["notes"])
+    assert any("1 of 4 processes failed" in note for note in found["notes"])

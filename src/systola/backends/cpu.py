@@ -93,8 +93,8 @@ judge = kernel()(_judge)
 class CpuSession:
     """A run on the CPU, compiled or interpreted."""
 
-    def __init__(self, work: Work, threads: int | None, compiled: bool = True, lanes: int = LANES) -> None:
-        self.lanes = lanes
+    def __init__(self, work: Work, threads: int | None, compiled: bool = True, lanes: int | None = None) -> None:
+        self.lanes = lanes or LANES
         self.backend = "cpu" if compiled else "python"
         self.threads = min(threads or numba.config.NUMBA_NUM_THREADS, work.design.cells) if compiled else 1
         self._most = self.threads
@@ -105,7 +105,7 @@ class CpuSession:
         self._work = work
         self._space = work.problem.space
         self._record = work.problem.record if compiled else widen(work.problem.record)
-        self._population, self._lanes, self._best = allocate(work, lanes, _CHUNK if compiled else 1)
+        self._population, self._lanes, self._best = allocate(work, self.lanes, _CHUNK if compiled else 1)
         self.memory = total_size(self._population, self._lanes)
         if not compiled:
             self._lanes = self._lanes._replace(decisions=self._lanes.decisions.astype(np.int64))

@@ -111,6 +111,7 @@ def solve(**options: Any) -> None:
             instance=found.name,
         )
     if islands and mpi.told_rank() > 0:
+        mpi.leave(0)
         return
     if options["as_json"]:
         click.echo(json.dumps(result.to_json()))
@@ -127,6 +128,7 @@ def solve(**options: Any) -> None:
         save(grid_heatmap(frames, moments, title=f"{found.name}, {engine.name}"), options["film"])
     for note in result.notes:
         click.echo(f"systola: {note}", err=True)
+    mpi.leave(2 if result.notes else 0)
     if result.stop == "interrupted":
         sys.exit(3)
     if result.notes:

@@ -54,12 +54,12 @@ def _equals(self: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
 
 
 @called
-def _is_covered(self: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
-    """Whether one of the rows first <= row < last is at least as good as other[at] in every objective.
+def _find_cover(self: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
+    """The first of the rows first <= row < last that is at least as good as other[at] in every objective, or NEVER.
 
     Rows are taken in chunks without a branch, which compilers turn into vectors.
     """
-    row = first
+    row = np.int64(first)
     while row < last:
         end = min(row + _CHUNK, last)
         found = False
@@ -77,30 +77,57 @@ def _is_covered(self: Any, scores: Any, first: Any, last: Any, other: Any, at: A
             for r in range(row, end):
                 found |= _covers(self, scores, r, other, at)
         if found:
-            return True
-        row = end
-    return False
+            while not _covers(self, scores, row, other, at):
+                row += 1
+            return row
+        row = np.int64(end)
+    return np.int64(NEVER)
 
 
-def _keep_open(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
-    """The body of `sieve`: neighbours that the explored solution does not cover. By far the most are covered."""
-    scores, trial = population.scores, lanes.trial
+@inlined
+def _is_covered(self: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
+    return _find_cover(self, scores, first, last, other, at) != NEVER
+
+
+@inlined
+def _block(self: Any, scores: Any, row: Any, trial: Any, at: Any, count: Any, above: Any) -> Any:
+    """A bit for each neighbour of a block: whether the row does not cover it; if `above`, whether it covers the row."""
     wanted = np.int64(0)
     if self.count == 2:
         s0, s1 = self.signs[0], self.signs[1]
-        v0, v1 = s0 * scores[NOW, 0], s1 * scores[NOW, 1]
+        v0, v1 = s0 * scores[row, 0], s1 * scores[row, 1]
         for q in range(count):
-            better_one = (s0 * trial[at + q, 0] > v0) | (s1 * trial[at + q, 1] > v1)
-            wanted |= np.int64(better_one) << q
+            t0, t1 = s0 * trial[at + q, 0], s1 * trial[at + q, 1]
+            wanted |= np.int64((t0 >= v0) & (t1 >= v1) if above else (t0 > v0) | (t1 > v1)) << q
     elif self.count == 3:
         s0, s1, s2 = self.signs[0], self.signs[1], self.signs[2]
-        v0, v1, v2 = s0 * scores[NOW, 0], s1 * scores[NOW, 1], s2 * scores[NOW, 2]
+        v0, v1, v2 = s0 * scores[row, 0], s1 * scores[row, 1], s2 * scores[row, 2]
         for q in range(count):
-            better_one = (s0 * trial[at + q, 0] > v0) | (s1 * trial[at + q, 1] > v1) | (s2 * trial[at + q, 2] > v2)
-            wanted |= np.int64(better_one) << q
+            t0, t1, t2 = s0 * trial[at + q, 0], s1 * trial[at + q, 1], s2 * trial[at + q, 2]
+            wanted |= (
+                np.int64((t0 >= v0) & (t1 >= v1) & (t2 >= v2) if above else (t0 > v0) | (t1 > v1) | (t2 > v2)) << q
+            )
     else:
         for q in range(count):
-            wanted |= np.int64(not _covers(self, scores, NOW, trial, at + q)) << q
+            covered = (
+                _covers(self, trial, at + q, scores, row) if above else not _covers(self, scores, row, trial, at + q)
+            )
+            wanted |= np.int64(covered) << q
+    return wanted
+
+
+def _keep_open(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+    """The body of `sieve`: neighbours that the explored solution does not cover, nor the member that covered the last
+    one that was: most are covered by either. Or those that cover the explored solution, if no others count."""
+    scores, trial = population.scores, lanes.trial
+    if self.dominating:
+        return _block(self, scores, NOW, trial, at, count, True)
+    hint = np.int64(lanes.until[at // (trial.shape[0] // lanes.step.shape[0]), 0])
+    if hint > population.memory[_MEMBERS]:
+        hint = np.int64(NOW)
+    wanted = _block(self, scores, NOW, trial, at, count, False)
+    if wanted != 0:
+        wanted &= _block(self, scores, hint, trial, at, count, False)
     return wanted
 
 
@@ -109,9 +136,9 @@ def _keep_candidate(
 ) -> Any:
     """The body of `consider`: keep a neighbour that could come into the archive; see lanes.move for how many are."""
     scores, measures = population.scores, lanes.trial
-    if self.dominating and not _covers(self, measures, trial, scores, NOW):
-        return False
-    if _is_covered(self, scores, 1, 1 + population.memory[_MEMBERS], measures, trial):
+    cover = _find_cover(self, scores, 1, 1 + population.memory[_MEMBERS], measures, trial)
+    if cover != NEVER:
+        lanes.until[lane, 0] = cover
         return False
     count = lanes.move[lane] + 1
     lanes.move[lane] = count

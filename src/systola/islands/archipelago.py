@@ -85,12 +85,14 @@ class Archipelago:
         everyone = self.world.share(mine) if self.world else [mine]
         self.accounts = sorted((a for accounts, *_ in everyone for a in accounts), key=lambda a: a.number)
         self.notes = [note for *_, notes in everyone for note in notes]
+        if len(everyone) < ranks:
+            self.notes.append(f"{ranks - len(everyone)} of {ranks} processes failed, and the others went on")
         self._tell_why([reason for _, _, reasons, _ in everyone for reason in reasons])
         if self.checkpoint:
             for deme in self.demes:
                 self.save(deme)
         self._tell("done")
-        if self.record and rank == 0:
+        if self.record and (self.world is None or self.world.rank == 0):
             whole = Journal()
             for _, part, *_ in everyone:
                 whole.absorb(part)
@@ -118,22 +120,48 @@ class Archipelago:
         """The demes of this process, which also tells, between stretches."""
         assert self.world is not None
         row = self.work.problem.encoding.empty(self.work.problem.space, 1)[0]
-        transport = self.world.connect(len(self.works), self.islands.send_slots, self.islands.rate, row)
-        worker = self._hire(self.demes, transport, asked, None)
-        worker.run()
-        return [worker]
+        owners = [number % self.world.size for number in range(len(self.works))]
+        while True:
+            transport = self.world.connect(owners, self.islands.send_slots, self.islands.rate, row)
+            worker = self._hire(self.demes, transport, asked, None)
+            try:
+                worker.run()
+                return [worker]
+            except Exception as error:
+                # Synchronous demes cannot go on: those of a checkpoint are some rounds behind.
+                if self.islands.synchronous or not self.world.survives(error):
+                    raise
+                owners = self._adopt()
+
+    def _adopt(self) -> list[int]:
+        """Share out the demes of processes that have failed, as their checkpoints have them; the new owners of all."""
+        assert self.world is not None
+        kept = self.world.share([deme.number for deme in self.demes])
+        owners = {number: rank for rank, numbers in enumerate(kept) for number in numbers}
+        orphans = [number for number in range(len(self.works)) if number not in owners]
+        owners |= {number: k % self.world.size for k, number in enumerate(orphans)}
+        for number in orphans:
+            if owners[number] == self.world.rank:
+                deme = self._make(number)
+                self._settle(deme, self.work.problem.encoding.empty(self.work.problem.space, 0), self.checkpoint)
+                self.demes.append(deme)
+                self.notes.append(f"deme {number} was adopted at step {deme.step}, after a process had failed")
+        return [owners[number] for number in range(len(self.works))]
 
     def _prepare(self, numbers: Any) -> None:
         """Make the demes of these numbers, and compile what they need."""
         if self.callback:
             self.callback(Progress("compiling", 0, 0, 0.0))
-        total = len(self.works)
         with told_plainly(self.work.problem):
             for number in numbers:
-                deme = Deme(number, self.works[number], self.islands, neighbours_of(number, total), self.compiled)
+                deme = self._make(number)
                 deme.session.start(0, 0)
                 deme.session.dwell(1, 0)
                 self.demes.append(deme)
+
+    def _make(self, number: int) -> Deme:
+        around = neighbours_of(number, len(self.works))
+        return Deme(number, self.works[number], self.islands, around, self.compiled)
 
     def _begin(self, given: Array, resumed: Path | None) -> None:
         """First populations, or those of a checkpoint."""
@@ -141,21 +169,25 @@ class Archipelago:
         if resumed is not None and not any(resumed.glob("deme-*.checkpoint")):
             raise InputError(f"there are no checkpoints of demes in {resumed}; a folder of them is what to resume from")
         for deme in self.demes:
-            path = resumed / _name(deme.number) if resumed else None
-            if path is not None and path.exists():
-                state, arrays = read_checkpoint(path)
-                for key, wanted in self.identity.items():
-                    if state.get(key) != wanted:
-                        raise InputError(
-                            f"the checkpoint {path} belongs to another run: its {key} is {state.get(key)!r}, this run "
-                            f"has {wanted!r}"
-                        )
-                deme.restore(state, arrays)
-                self._earlier = max(self._earlier, state["seconds"])
-            else:
-                if path is not None:
-                    self.notes.append(f"deme {deme.number} has no checkpoint in {resumed} and starts anew")
-                deme.start(given)
+            self._earlier = max(self._earlier, self._settle(deme, given, resumed))
+            if resumed is not None and deme.step == 0:
+                self.notes.append(f"deme {deme.number} has no checkpoint in {resumed} and starts anew")
+
+    def _settle(self, deme: Deme, given: Array, folder: Path | None) -> float:
+        """A deme's checkpoint in this folder, or else its first population; seconds that the run had taken then."""
+        path = folder / _name(deme.number) if folder else None
+        if path is None or not path.exists():
+            deme.start(given)
+            return 0.0
+        state, arrays = read_checkpoint(path)
+        for key, wanted in self.identity.items():
+            if state.get(key) != wanted:
+                raise InputError(
+                    f"the checkpoint {path} belongs to another run: its {key} is {state.get(key)!r}, this run has "
+                    f"{wanted!r}"
+                )
+        deme.restore(state, arrays)
+        return float(state["seconds"])
 
     def _hire(
         self, demes: list[Deme], transport: Transport, asked: Callable[[], bool], journal: Journal | None

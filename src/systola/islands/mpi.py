@@ -8,9 +8,10 @@ is, when the receiver has begun to take the parcel in: so what is on its way is 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE")
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 
 
+_opened: list[MpiWorld] = []  # none or one
+
+
 def told_size() -> int:
     """How many processes the job has, as whoever launched it says; 1 if nobody did."""
     told = (os.environ.get(name, "") for name in _SIZES)
@@ -33,7 +37,9 @@ def told_size() -> int:
 
 
 def told_rank() -> int:
-    """The rank of this process, as whoever launched it says; 0 if nobody did."""
+    """The rank of this process, as MPI or whoever launched it says; 0 if nobody did."""
+    if _opened:
+        return _opened[0].rank
     told = (os.environ.get(name, "") for name in _RANKS)
     return next((int(rank) for rank in told if rank.isdigit()), 0)
 
@@ -58,19 +64,43 @@ def find_world() -> MpiWorld | None:
             f"srun has started {_tasks_of_slurm()} tasks, but each of them is alone in its MPI world; choose the MPI "
             "that mpi4py was built for with srun --mpi=..."
         )
+    _opened[:] = [world]
     return world if world.size > 1 else None
 
 
+def leave(code: int) -> None:
+    """After others have failed, end without MPI's last meeting, for which it would wait in vain."""
+    if _opened and _opened[0].wounded:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
 class MpiWorld:
-    """A communicator."""
+    """A communicator. Where MPI can tolerate faults (ULFM, as Open MPI does), it shrinks to those who are left."""
 
     def __init__(self, communicator: Any) -> None:
         self.communicator = communicator
         self.rank: int = communicator.Get_rank()
         self.size: int = communicator.Get_size()
+        self.wounded = False
 
-    def connect(self, demes: int, slots: int, rate: int, row: Array) -> MpiTransport:
-        return MpiTransport(self.communicator, slots, rate, row)
+    def connect(self, owners: Sequence[int], slots: int, rate: int, row: Array) -> MpiTransport:
+        return MpiTransport(self.communicator, owners, slots, rate, row)
+
+    def survives(self, error: BaseException) -> bool:
+        """Whether this error says that a process has failed and the others may go on; then they are all there is."""
+        from mpi4py import MPI
+
+        kinds = ("ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDING", "ERR_REVOKED")
+        known = [getattr(MPI, kind) for kind in kinds if hasattr(MPI, kind)]
+        if not isinstance(error, MPI.Exception) or error.Get_error_class() not in known:
+            return False
+        self.communicator.Revoke()  # whoever has not noticed yet does so now
+        self.communicator = self.communicator.Shrink()
+        self.rank, self.size = self.communicator.Get_rank(), self.communicator.Get_size()
+        self.wounded = True
+        return True
 
     def share(self, mine: Any) -> list[Any]:
         told: list[Any] = self.communicator.allgather(mine)
@@ -87,15 +117,15 @@ def _sleep_until(is_met: Callable[[], bool]) -> None:
 
 
 class MpiTransport:
-    """One process's end of a transport; deme d is with rank d % size."""
+    """One process's end of a transport; `owners` has the rank of each deme."""
 
-    def __init__(self, communicator: Any, slots: int, rate: int, row: Array) -> None:
+    def __init__(self, communicator: Any, owners: Sequence[int], slots: int, rate: int, row: Array) -> None:
         from mpi4py import MPI
 
         self._mpi = MPI
         self._world = communicator.Dup()
         self._control = communicator.Dup()
-        self._rank, self._size = self._world.Get_rank(), self._world.Get_size()
+        self._rank, self._owners = self._world.Get_rank(), owners
         self._parcels, self._bytes, self._row = slots // rate, size_of_parcel(rate, row), row
         self._sends: dict[tuple[int, int], list[tuple[Any, Any]]] = defaultdict(list)
         self._mail: dict[int, list[Parcel]] = defaultdict(list)
@@ -106,7 +136,7 @@ class MpiTransport:
 
     def post(self, parcel: Parcel) -> bool:
         link = parcel.source, parcel.target
-        rank = parcel.target % self._size
+        rank = self._owners[parcel.target]
         if rank == self._rank:
             if self._local[link] >= self._parcels:
                 return False
@@ -128,7 +158,7 @@ class MpiTransport:
         self._probe()
         box = self._mail.pop(deme, [])
         for parcel in box:
-            if parcel.source % self._size == self._rank:
+            if self._owners[parcel.source] == self._rank:
                 self._local[parcel.source, deme] -= 1
         return box
 

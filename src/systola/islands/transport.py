@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from systola.encodings import Array
@@ -42,8 +43,11 @@ class World(Protocol):
     rank: int
     size: int
 
-    def connect(self, demes: int, slots: int, rate: int, row: Array) -> Transport:
-        """This process's end of a transport for solutions like this row."""
+    def connect(self, owners: Sequence[int], slots: int, rate: int, row: Array) -> Transport:
+        """This process's end of a transport for solutions like this row, between demes with these ranks."""
+
+    def survives(self, error: BaseException) -> bool:
+        """Whether others have failed and those left may go on without them; rank and size are then new ones."""
 
     def share(self, mine: Any) -> list[Any]:
         """What every process has to tell, in the order of ranks."""

@@ -1,7 +1,7 @@
 """Where the time of a Pareto local search goes: into measuring neighbours, keeping the archive, and the search itself.
 
-The parts of a step are too short to be timed one by one. At several moments of a run some of its steps are timed, and
-then as many that make one part only, around the present solution.
+At several moments of a run its next step is timed several times, always from the same state, and so is each part of
+it alone: what a step takes depends much on the solution that it looks around.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ import numpy as np
 
 from systola.backends.cpu import CpuSession, judge
 from systola.backends.session import Work
+from systola.encodings import Array
 from systola.engines.engine import Design
 from systola.engines.pareto import PLS
 from systola.errors import InputError
 from systola.problem import Problem
 
 MOMENTS, REPEATS = 20, 5
-_BURST_SECONDS = 0.005  # steps that are timed together last about this long
-_FEWEST_STEPS = 5  # ... but there are as many at least, since they differ
 
 Round = tuple[float, float, float]  # seconds of a step, of its evaluation and of its search
 
@@ -82,34 +81,42 @@ def profile_search(problem: Problem, engine: PLS, iterations: int, seed: int = 1
         raise InputError(f"`1 <= threads <= {numba.config.NUMBA_NUM_THREADS}` must hold here, but got {threads}")
     problem.bind()
     run = _open(problem, engine.prepare(problem), seed, threads)
-    evaluation, search = (
-        _open(problem, engine.prepare_part(problem, part), seed, threads) for part in ("evaluation", "search")
-    )
+    designs = [engine.prepare(problem), *(engine.prepare_part(problem, part) for part in ("evaluation", "search"))]
+    parts = [_Part(problem, design, seed, threads) for design in designs]
     run.start(0, run.lanes)
-    step, burst, rounds = 0, _FEWEST_STEPS, list[Round]()
+    step, rounds = 0, list[Round]()
     moments = min(MOMENTS, iterations)
     for moment in range(moments):
-        end = iterations * (moment + 1) // moments
-        burst = min(burst, end - step)
-        repeats = min(REPEATS, (end - step) // burst)
-        before = (end - step - repeats * burst) // 2
-        run.sweep(step + 1, before, 0, run.lanes)
-        step += before
-        for _ in range(repeats):
-            whole = _pace(run, step, burst)
-            step += burst
-            state = run.save()
-            evaluation.restore(state)
-            search.restore(state)
-            evaluation.threads = threads
-            measuring = _pace(evaluation, step, burst)
+        middle = iterations * (2 * moment + 1) // (2 * moments)
+        run.sweep(step + 1, middle - step, 0, run.lanes)
+        step = middle
+        state = run.save()
+        for _ in range(REPEATS):
+            whole, measuring = (part.time(state, step) for part in parts[:2])
             # Over no lanes a step is what concludes it; of the evaluation that is nothing but the loop around it.
-            evaluation.threads = search.threads = 1
-            looking = _pace(search, step, burst, search.lanes) - _pace(evaluation, step, burst, evaluation.lanes)
+            looking = parts[2].time(state, step, alone=True) - parts[1].time(state, step, alone=True)
             rounds.append((whole, measuring, looking))
-        run.sweep(step + 1, end - step, 0, run.lanes)
-        step, burst = end, max(_FEWEST_STEPS, int(_BURST_SECONDS / whole))
+    run.sweep(step + 1, iterations - step, 0, run.lanes)
     return Profile(rounds, threads, run.best().score[0].tolist())
+
+
+class _Part:
+    """Steps, or one part of them, from states of a run."""
+
+    def __init__(self, problem: Problem, design: Design, seed: int, threads: int) -> None:
+        self._args, self._threads = (problem, design, seed, threads), threads
+        self._session = _open(*self._args)
+
+    def time(self, state: dict[str, Array], step: int, alone: bool = False) -> float:
+        """Seconds of the step after this one; what concludes it, if it is alone. The second time: caches are warm."""
+        took = 0.0
+        for _ in range(2):
+            if len(state["population.memory"]) < len(self._session.save()["population.memory"]):
+                self._session = _open(*self._args)  # it has grown since
+            self._session.restore(state)
+            self._session.threads = 1 if alone else self._threads
+            took = _pace(self._session, step, self._session.lanes if alone else 0)
+        return took
 
 
 def _open(problem: Problem, design: Design, seed: int, threads: int) -> CpuSession:
@@ -123,9 +130,9 @@ def _open(problem: Problem, design: Design, seed: int, threads: int) -> CpuSessi
     return session
 
 
-def _pace(session: CpuSession, step: int, steps: int, low: int = 0) -> float:
-    """Seconds that a step takes after this one, of the lanes from `low` on."""
+def _pace(session: CpuSession, step: int, low: int) -> float:
+    """Seconds of the step after this one, of the lanes from `low` on."""
     clock = time.thread_time if session.threads == 1 else time.perf_counter
     began = clock()
-    session.sweep(step + 1, steps, low, session.lanes)
-    return (clock() - began) / steps
+    session.sweep(step + 1, 1, low, session.lanes)
+    return clock() - began
