@@ -199,6 +199,14 @@ class HastyReassign(QuickDice):
         x[row, i] = value
 
 
+class WrongPolish(sy.GeneralizedAssignment):
+    """Gives a job away, and forgets to say so."""
+
+    def polish(self, x, row, tally, work, key):
+        sy.GeneralizedAssignment.polish(self, x, row, tally, work, key)
+        x[row, 0] = 1 - x[row, 0]
+
+
 class WrongLoads(sy.GeneralizedAssignment):
     def weigh(self, tally, measures):
         measures[0] = tally[0]
@@ -334,6 +342,10 @@ class Negative(OneMax):
         ),
         (lambda: small_gap(2, 4, kind=ForgetfulRefine), "^refine leaves a tally that is not that of its solution"),
         (lambda: small_gap(2, 4, kind=RestlessRefine), "^refine leaves a solution less fit than"),
+        (
+            lambda: small_gap(2, 4, kind=WrongPolish),
+            r"^polish leaves a tally that is not that of its solution \[\d, \d, \d, \d\]$",
+        ),
         (lambda: HastyReassign(4), r"^reassign writes to the solution \[\d, \d, \d, \d\]"),
         (lambda: small_gap(2, 4, kind=WrongLoads), r"^weigh does not give back the measures \[-?\d+, \d+\] of"),
         (

@@ -33,7 +33,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 LARGEST_IMAGE = 200_000  # bytes
 
-# Not executed: they install, or are tested by being how these tests run.
+# Not executed: they install, need a cluster, or are tested elsewhere, as by being how these tests run.
 PLAIN = {
     "make demo",
     "make test",
@@ -41,11 +41,17 @@ PLAIN = {
     'python3 -m pip install ".[plots]"',
     'python3 -m pip install ".[cu12]"',
     'python3 -m pip install ".[cu13]"',
+    'python3 -m pip install ".[mpi]"',
+    "python3 -m pip install mpich",
+    "export NUMBA_NUM_THREADS=1",
+    "mpiexec -n 4 python -m mpi4py -m systola solve gap:e-20x400 --algorithm ssga --islands 4 --seconds 5",
+    "srun -n 64 python -m mpi4py -m systola solve e801600 --algorithm ssga --islands 64 --seconds 600 --checkpoint run",
 }
 # Too long to execute here, or in need of a GPU: only their options are checked.
 LONG = {
     "systola solve knapsack:1000-1000",
     "systola solve knapsack:1000-1000 --backend cuda",
+    "systola solve gap:e-20x400 --algorithm ssga --islands 4 --seconds 5",
     "systola solve knapsack:1000-10000 --seconds 600 --checkpoint run.ckpt",
     "systola solve knapsack:1000-10000 --seconds 1200 --checkpoint run.ckpt --resume run.ckpt",
     "systola compare knapsack:200-1000 --algorithms sgs-b,ega,rs --runs 30",

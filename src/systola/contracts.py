@@ -165,7 +165,7 @@ def _check_flip(problem: Problem, x: Array, draws: np.random.Generator) -> None:
 
 
 def _check_made(problem: Problem, x: Array, tally: Array, measures: Array, name: str, *args: Any) -> None:
-    """What repair, refine and construct make: the tally must be that of the solution, and a repaired one feasible."""
+    """What repair, polish, refine and construct make has the tally of the solution; a repaired one is feasible."""
     body_of(name, widen(problem.record))(
         widen(problem.record), *((problem.space,) if name == "construct" else ()), x, 0, tally, *args
     )
@@ -197,6 +197,10 @@ def _check_reassign(problem: Problem, x: Array, draws: np.random.Generator) -> N
                 f"reassign says {_weighed(problem, tally, measures).tolist()} after decision {i} of "
                 f"{before[0].tolist()} is {value}, evaluate says {wanted.tolist()}"
             )
+    if problem.offers("polish"):
+        work = np.full(problem.scratch(), 7, np.int32)  # as what others have left there
+        key = np.uint64(draws.integers(2**32)), SEARCH, 1, 0
+        _check_made(problem, stored, tally, measures, "polish", work, key)
 
 
 def _check_refine(problem: Problem, x: Array, draws: np.random.Generator) -> None:

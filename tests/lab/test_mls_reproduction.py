@@ -307,9 +307,9 @@ def test_command(short, call, monkeypatch):
     ("args", "message"),
     [
         (["mls", "--table", "6"], "Tables 2 to 5 can be reproduced, but got 6"),
-        (["mls", "--instances", "files"], "--instances is for sns and pugace, but the paper is mls"),
+        (["mls", "--instances", "files"], "--instances is for sns and pugace and pgap, but the paper is mls"),
         (["mls", "--workers", "2"], "--workers is for sgs and sns, but the paper is mls"),
-        (["mls", "--seconds", "2"], "--seconds is for pugace, but the paper is mls"),
+        (["mls", "--seconds", "2"], "--seconds is for pugace and pgap, but the paper is mls"),
         (["mls", "--figures", "pictures"], "--figures is for sns, but the paper is mls"),
     ],
 )

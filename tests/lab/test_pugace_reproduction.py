@@ -380,8 +380,8 @@ def test_command(call, folder, monkeypatch):
         (["pugace", "--table", "1"], "Tables 2 and 3 can be reproduced, but got 1"),
         (["pugace", "--workers", "2"], "--workers is for sgs and sns, but the paper is pugace"),
         (["pugace", "--figures", "pictures"], "--figures is for sns, but the paper is pugace"),
-        (["sgs", "--threads", "2"], "--threads is for pugace and mls, but the paper is sgs"),
-        (["sns", "--seconds", "2"], "--seconds is for pugace, but the paper is sns"),
+        (["sgs", "--threads", "2"], "--threads is for pugace and mls and pgap, but the paper is sgs"),
+        (["sns", "--seconds", "2"], "--seconds is for pugace and pgap, but the paper is sns"),
     ],
 )
 def test_bad_commands(call, args, message):

@@ -16,29 +16,49 @@ from systola.errors import InputError
 
 # Options that not every paper has.
 _SOME = {
-    "instances": ("sns", "pugace"),
+    "instances": ("sns", "pugace", "pgap"),
     "figures": ("sns",),
     "workers": ("sgs", "sns"),
-    "threads": ("pugace", "mls"),
-    "seconds": ("pugace",),
+    "threads": ("pugace", "mls", "pgap"),
+    "seconds": ("pugace", "pgap"),
+    "part": ("pgap",),
+    "full": ("pgap",),
 }
 
 
 @click.command()
-@click.argument("paper", type=click.Choice(["sgs", "sns", "pugace", "mls"]))
+@click.argument("paper", type=click.Choice(["sgs", "sns", "pugace", "mls", "pgap"]))
 @click.option(
-    "--table", type=int, help="Only this table of the paper (sgs: 3 to 12; sns: 2 to 9; pugace: 2 or 3; mls: 2 to 5)."
-)
-@click.option("--instances", type=str, metavar="FOLDER", help="The paper's public instances (sns, pugace).")
-@click.option(
-    "--quick", is_flag=True, help="Smaller instances and 10 runs, mls: 1 run; pugace: all instances and 3 runs."
+    "--table",
+    type=int,
+    help="Only this table of the paper (sgs: 3 to 12; sns: 2 to 9; pugace: 2 or 3; mls: 2 to 5; pgap: 3).",
 )
 @click.option(
-    "--runs", type=int, help="Runs of each algorithm on each instance. Default as in the papers: 50, 30, 10; mls: 3."
+    "--part",
+    type=click.Choice(["quality", "strong", "population", "solutions", "simulation"]),
+    help="Only this part of the experiments (pgap).",
+)
+@click.option(
+    "--instances", type=str, metavar="FOLDER", help="The paper's public instances (sns, pugace); others (pgap)."
+)
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Smaller instances and 10 runs, mls: 1 run; pugace: all instances and 3 runs; pgap: shorter runs.",
+)
+@click.option("--full", is_flag=True, default=None, help="The paper's own budget (pgap).")
+@click.option(
+    "--runs",
+    type=int,
+    help="Runs of each algorithm on each instance. Default as in the papers: 50, 30, 10; mls: 3; pgap: 1.",
 )
 @click.option("--workers", type=int, help="Parallel processes (sgs, sns). Default: all cores.")
-@click.option("--threads", type=int, help="Threads of a run (pugace, mls). Default: all cores.")
-@click.option("--seconds", type=float, help="Longest run of the recommended engine (pugace). Default: 10.")
+@click.option("--threads", type=int, help="Threads of a run (pugace, mls, pgap). Default: all cores.")
+@click.option(
+    "--seconds",
+    type=float,
+    help="Longest run of the recommended engine (pugace), default 10; length of a scaling run (pgap), default 5.",
+)
 @click.option("--store", type=str, help="Finished runs. Default results/PAPER.sqlite.")
 @click.option("--figures", type=str, metavar="FOLDER", help="Draw Figures 5 to 8 there, instead of tables (sns).")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "csv", "latex"]), default="text")
@@ -46,7 +66,7 @@ _SOME = {
 @click.option("--json", "as_json", is_flag=True)
 @click.option("--quiet", is_flag=True, help="No progress.")
 def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **options: Any) -> None:
-    """Repeat the experiments of PAPER, sgs, sns, pugace or mls, and print its tables, ours beside the published.
+    """Repeat the experiments of PAPER, sgs, sns, pugace, mls or pgap, and print its tables, ours beside the published.
 
     Finished runs are kept in the store: an interrupted reproduction goes on where it was.
     """
@@ -54,10 +74,11 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
     from systola.lab.tables import render
 
     experiment = importlib.import_module(f"systola.lab.reproductions.{paper}")
-    groups = experiment.choose_groups(table, quick)
     for name, papers in _SOME.items():
         if options[name] is not None and paper not in papers:
             raise InputError(f"--{name} is for {' and '.join(papers)}, but the paper is {paper}; leave it out")
+    choices = {"part": options["part"], "full": bool(options["full"])} if paper == "pgap" else {}
+    groups = experiment.choose_groups(table, quick, **choices)
     if options["figures"]:
         _draw(table, options)
         return
@@ -70,7 +91,7 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
     make_folder(kept.parent, "store")
     if options["output"]:
         make_folder(Path(options["output"]), "tables")
-    collected = {}
+    collected: dict[int | str, Any] = {}
     with Store(kept) as store:
         for group in groups:
             with Bar(group.problem, options["quiet"] or options["as_json"]) as bar:
@@ -85,9 +106,11 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
                 if not options["as_json"]:
                     click.echo(text)
                 if options["output"]:
-                    (Path(options["output"]) / f"{paper}-table-{number:02d}.{suffix}").write_text(text)
+                    name = f"table-{number:02d}" if isinstance(number, int) else number
+                    (Path(options["output"]) / f"{paper}-{name}.{suffix}").write_text(text)
     if options["as_json"]:
-        data = {str(number): [asdict(one) for one in made] for number, made in sorted(collected.items())}
+        order = sorted(collected, key=lambda number: (isinstance(number, str), number))
+        data = {str(number): [asdict(one) for one in collected[number]] for number in order}
         click.echo(json.dumps(data))
 
 

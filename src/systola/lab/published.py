@@ -17,7 +17,7 @@ from typing import Any
 
 from systola.errors import InputError
 
-_PAPERS = ("sgs", "sns", "pugace", "mls")
+_PAPERS = ("sgs", "sns", "pugace", "mls", "pgap")
 _VERDICTS: dict[str, int | None] = {"▲": 1, "▽": -1, "–": 0, "?": None}
 
 
@@ -145,7 +145,7 @@ def load_figures(paper: str, number: int) -> PublishedFigures:
     ----------
     paper
         ``sgs``, whose tables of figures are 3, 5, 8, 10 to 12 and 16 to 21; ``sns``, with 2 to 9; ``pugace``, with 2
-        and 3; or ``mls``, with 2 to 5.
+        and 3; ``mls``, with 2 to 5; or ``pgap``, with 3.
     number
         The number of the table.
 

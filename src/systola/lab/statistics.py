@@ -178,6 +178,32 @@ def compare(
     )
 
 
+def count_signs(differences: Sequence[float]) -> tuple[int, int, int, float]:
+    """The one-sided sign test that differences are positive more often than negative.
+
+    Parameters
+    ----------
+    differences
+        Of pairs; zero where both are alike.
+
+    Returns
+    -------
+    wins, ties, losses, p
+        How many are positive, zero and negative, and the chance of as many positive ones among those that are not zero
+        if both signs were equally likely.
+
+    Examples
+    --------
+    >>> count_signs([3, 1, 0, 2, 5, -1, 4])
+    (5, 1, 1, 0.109375)
+    """
+    from scipy import stats
+
+    wins, losses = (sum(sign * value > 0 for value in differences) for sign in (1, -1))
+    chance = stats.binomtest(wins, wins + losses, alternative="greater").pvalue if wins + losses else 1.0
+    return wins, len(differences) - wins - losses, losses, float(chance)
+
+
 def _check_alpha(alpha: float) -> None:
     if not 0 < alpha < 1:
         raise InputError(f"`0 < alpha < 1` must hold, but got {alpha}; 0.05 is usual")

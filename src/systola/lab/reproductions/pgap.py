@@ -1,0 +1,220 @@
+"""PGAP: Liu, Wang 2015, section 4, at the size of one machine: our Table 3 beside the published one, and what its
+Figures 5 to 10 are about.
+
+Instances are generated, or files of a folder that the caller names. Runs are made here, one at a time, since seconds
+are what most of it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, inf, isfinite
+from statistics import fmean
+from typing import Any
+
+from systola.engines.steady_state import SteadyState
+from systola.errors import InputError
+from systola.islands.islands import Islands
+from systola.lab.experiment import Job, count_runs
+from systola.lab.published import PublishedFigures, load_figures
+from systola.lab.reproductions.pgap_instances import Case, check_folder, generate_cases, read_cases
+from systola.lab.reproductions.pgap_runs import EXPERIMENT, OnDone, finished
+from systola.lab.reproductions.pgap_scaling import count_solutions, scale_population, scale_strongly, simulate_here
+from systola.lab.statistics import count_signs
+from systola.lab.store import Store
+from systola.lab.tables import Cell, Table
+from systola.solve import parameters_of, solve
+from systola.stop import Stop
+
+ONE = SteadyState()
+TWO = Islands(SteadyState(), 2)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much is done.
+
+    Attributes
+    ----------
+    stall, iterations
+        Table 3: iterations without improvement after which a deme ends, and the most that it makes.
+    most_jobs
+        Table 3: larger instances are left out.
+    instance, seconds
+        What scaling runs solve, and for how long.
+    sizes, rounds
+        Of the simulation.
+    """
+
+    stall: int
+    iterations: int | None
+    most_jobs: int | None
+    instance: str
+    seconds: float
+    sizes: tuple[int, ...]
+    rounds: int
+
+
+QUICK = Budget(20_000, 100_000, 100, "gap:e-10x100", 1.0, (64, 256), 50)
+USUAL = Budget(50_000, 1_000_000, None, "gap:e-20x400", 5.0, (64, 256, 1024), 100)
+FULL = Budget(500_000, None, None, "gap:e-80x1600", 60.0, (64, 256, 1024, 4096, 16_384), 500)  # as in the paper
+
+
+@dataclass(frozen=True)
+class Group:
+    """One part of the paper's section 4."""
+
+    problem: str  # what it is about
+    part: str
+    budget: Budget
+
+
+PARTS = {
+    "quality": "one deme and two",
+    "strong": "strong scaling",
+    "population": "population scaling",
+    "solutions": "different solutions",
+    "simulation": "simulation, %",
+}
+
+
+def choose_groups(
+    table: int | None, quick: bool = False, *, part: str | None = None, full: bool = False
+) -> tuple[Group, ...]:
+    """The parts to do: that of a table, one by its name, or all; with a small, the usual or the paper's budget."""
+    if table not in (None, 3):
+        raise InputError(f"of the PGAP paper's tables, 3 has results that can be reproduced, but got {table}")
+    if quick and full:
+        raise InputError("--quick and --full are two budgets, but got both; leave one of them out")
+    if table and part not in (None, "quality"):
+        raise InputError(f"Table 3 is the part quality, but got --part {part}, too; leave one of them out")
+    budget = QUICK if quick else FULL if full else USUAL
+    chosen = "quality" if table else part
+    return tuple(Group(about, name, budget) for name, about in PARTS.items() if chosen in (None, name))
+
+
+def check_files(folder: str | None, groups: tuple[Group, ...] = ()) -> None:
+    """A folder must hold instances, if one is named."""
+    if folder is not None:
+        check_folder(folder)
+
+
+def reproduce(
+    group: Group,
+    store: Store,
+    quick: bool = False,
+    runs: int | None = None,
+    on_done: OnDone | None = None,
+    *,
+    folder: str | None = None,
+    threads: int | None = None,
+    seconds: float | None = None,
+) -> dict[int | str, tuple[Table, ...]]:
+    """Run what is missing and make the tables of a part, by its number in the paper or by its name."""
+    count = count_runs(runs, 1)  # as in the paper
+    budget = group.budget
+    if group.part == "quality":
+        cases = read_cases(folder, budget.most_jobs) if folder else generate_cases(budget.most_jobs)
+        contenders = contenders_of(cases, budget, count)
+        _run_missing(contenders, store, on_done)
+        return {3: (_quality(contenders, store, budget),)}
+    seconds = budget.seconds if seconds is None else seconds
+    if not seconds > 0 or not isfinite(seconds):
+        raise InputError(f"`seconds > 0` must hold for a run, but got {seconds}")
+    if group.part == "simulation":
+        return {group.part: simulate_here(store, budget.instance, budget.sizes, budget.rounds, on_done)}
+    measure = {"strong": scale_strongly, "population": scale_population, "solutions": count_solutions}[group.part]
+    return {group.part: measure(store, budget.instance, seconds, count, threads, on_done)}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One deme or two on an instance, and all runs."""
+
+    case: Case
+    engine: SteadyState | Islands
+    jobs: tuple[Job, ...]
+
+
+def contenders_of(cases: Sequence[Case], budget: Budget, runs: int) -> dict[tuple[str, str], Contender]:
+    """Who runs on what for Table 3, by instance and `one` or `two`."""
+    stop = Stop(stall=budget.stall, iterations=budget.iterations)
+    found: dict[tuple[str, str], Contender] = {}
+    for case in cases:
+        digest = case.problem.digest()
+        engines: dict[str, SteadyState | Islands] = {"one": ONE, "two": TWO}
+        for label, engine in engines.items():
+            settings = parameters_of(engine)
+            jobs = (Job(case.name, engine.name, seed, settings, stop, digest) for seed in range(1, runs + 1))
+            found[case.name, label] = Contender(case, engine, tuple(jobs))
+    return found
+
+
+def _run_missing(contenders: Mapping[Any, Contender], store: Store, on_done: OnDone | None) -> None:
+    """Seed by seed, so that an interrupted reproduction has as many runs of each as possible."""
+    pairs = zip(*([(one, job) for job in one.jobs] for one in contenders.values()), strict=True)
+    queue = [pair for batch in pairs for pair in batch]
+    for done, (one, job) in enumerate(queue, 1):
+        key = job.key(EXPERIMENT)
+        if not store.has(key):
+            store.add(key, finished(solve(one.case.problem, one.engine, stop=job.stop, seed=job.seed, threads=1)))
+        if on_done:
+            on_done(done, len(queue), job)
+
+
+def _quality(contenders: Mapping[tuple[str, str], Contender], store: Store, budget: Budget) -> Table:
+    printed = load_figures("pgap", 3)
+    rows, signs, same, runs = [], [], [], 0
+    for name in dict.fromkeys(name for name, _ in contenders):
+        case = contenders[name, "one"].case
+        bound = case.problem.bound()
+        pair, cells = [], []
+        for label in ("one", "two"):
+            results = [store.result(job.key(EXPERIMENT)) for job in contenders[name, label].jobs]
+            runs = len(results)
+            pair.append(_loss(case, results))
+            value = -case.problem.sign * pair[-1]
+            gap = 100 * (pair[-1] + case.problem.sign * bound) / abs(bound) if bound else inf
+            cells += [f"{value:,.0f}" if runs == 1 else f"{value:,.1f}", f"{gap:.2f}"] if isfinite(value) else ["–"] * 2
+            cells.append(f"{fmean(result['evaluations'] for result in results):,.0f}")
+        signs.append(pair[0] - pair[1] if pair[0] != pair[1] else 0.0)
+        better = "two" if signs[-1] > 0 else "one" if signs[-1] < 0 else "="
+        if case.row and ceil(printed.figures[case.row, "bound"][0]) == bound:
+            same.append(name)
+        best = "–" if case.best is None else f"{case.best:,.0f}"
+        texts = [f"{bound:,.0f}", best, *cells, better, *_published(printed, case.row)]
+        rows.append((Cell(name), *map(Cell, texts)))
+    header = (
+        *("Instance", "bound", "best known", "one deme", "gap %", "solutions", "two demes", "gap %", "solutions"),
+        *("better", "bound, published", "one, published", "gap %", "two, published", "gap %"),
+    )
+    wins, ties, losses, chance = count_signs(signs)
+    most = f", {budget.iterations:,} at most" if budget.iterations else ""
+    notes = (
+        f"Two demes better on {wins} of {len(signs)} instances, as good on {ties}, worse on {losses}; one-sided sign "
+        f"test, without ties: p = {chance:.4f}. Published: 31 of 39 by the text, 30 and one tie by the figures.",
+        f"A run ends, and so does each of two demes, after {budget.stall:,} iterations without improvement{most}; the "
+        "paper's after 500,000. Two demes run on one core in turns, and make more solutions than one: see `solutions`.",
+        "Gaps are to the bound, ours the Lagrangian one.",
+        "Published figures are those of the paper's instance of the same type and size; it is the same one only if the "
+        f"bounds agree: {', '.join(same) or 'none does'}.",
+        *(f"Paper: {note}" for note in printed.notes),
+    )
+    title = f"Table 3: one deme and two on one core ({runs} run{'s' * (runs > 1)} of each)"
+    return Table(title, header, tuple(rows), notes)
+
+
+def _loss(case: Case, results: Sequence[Mapping[str, Any]]) -> float:
+    """The mean objective, negated if it is maximised; infinite if a run found nothing feasible."""
+    return fmean(-case.problem.sign * result["objective"] if result["feasible"] else inf for result in results)
+
+
+def _published(printed: PublishedFigures, row: str) -> list[str]:
+    if not row:
+        return ["–"] * 5
+    bound, one, gap, two, other = (
+        printed.figures[row, column][0]
+        for column in ("bound", "baseline", "baseline gap", "two demes", "two demes gap")
+    )
+    return [f"{bound:,g}", f"{one:,.0f}", f"{gap:.2f}", f"{two:,.0f}", f"{other:.2f}"]

@@ -1,0 +1,277 @@
+"""Liu, Wang 2015, section 4.2 to 4.4, on the cores of this machine: time to a quality, rates, communication, and how
+many different solutions are found, with asynchronous migration and with barriers; beyond these cores, simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from statistics import fmean
+from typing import Any
+
+from systola.engines.steady_state import SteadyState
+from systola.formats.catalog import open_instance
+from systola.islands.islands import Islands
+from systola.islands.parcel import size_of_parcel
+from systola.lab.demes import make_demes, take_census, time_stretches
+from systola.lab.experiment import Job
+from systola.lab.machine import Machine, measure_machine
+from systola.lab.reproductions.pgap_runs import (
+    EXPERIMENT,
+    Facts,
+    OnDone,
+    Outcomes,
+    Setting,
+    count_threads,
+    in_both_modes,
+    mean_seconds_to,
+    rates_of,
+    run_missing,
+    shares_of,
+)
+from systola.lab.scaling import scaling_tables, simulate_scaling
+from systola.lab.simulation import MODES
+from systola.lab.store import Store
+from systola.lab.tables import Cell, Table
+from systola.problem import Problem
+from systola.stop import Stop
+
+DEMES = (1, 2, 4, 8)
+POPULATION = 800  # of all demes together, in strong scaling
+DEME = 100  # individuals of a deme, in population scaling
+GAPS = (20.0, 10.0, 5.0, 3.0, 2.0, 1.0)  # percent above the bound
+STRETCHES = 400  # that are timed for the simulation
+
+_TWICE = "asynchronous (synchronous)"
+_MISSING = "–"
+
+
+def scale_strongly(
+    store: Store, instance: str, seconds: float, runs: int, threads: int | None, on_done: OnDone | None
+) -> tuple[Table, ...]:
+    """As Fig. 5: the same population in more demes; and its 8 demes on more threads."""
+    problem, most = open_instance(instance).problem, count_threads(threads)
+    by_demes = [(demes, POPULATION // demes, min(demes, most)) for demes in DEMES]
+    by_threads = [(DEMES[-1], POPULATION // DEMES[-1], count) for count in _doubled(min(most, DEMES[-1]))]
+    layouts = list(dict.fromkeys(by_demes + by_threads))
+    outcomes = run_missing(problem, instance, in_both_modes(layouts), store, seconds, runs, on_done)
+    about = f"{instance}, {POPULATION} individuals in all, {_told(seconds, runs)}"
+    note = f"Seconds until the best objective is at most so many percent above the bound, {_bound(problem):,}."
+    return (
+        _times(f"Strong scaling: seconds to a gap, {_TWICE}; {about}", problem, by_demes, outcomes, note),
+        _speedups(f"Strong scaling: speed-up, {_TWICE}, ratio of speed-ups", problem, by_demes, outcomes),
+        _speedups(f"Strong scaling: the {DEMES[-1]} demes on more threads", problem, by_threads, outcomes),
+    )
+
+
+def scale_population(
+    store: Store, instance: str, seconds: float, runs: int, threads: int | None, on_done: OnDone | None
+) -> tuple[Table, ...]:
+    """As Figs. 6, 7, 9 and 10: more demes of the same size."""
+    problem, most = open_instance(instance).problem, count_threads(threads)
+    layouts = [(demes, DEME, min(demes, most)) for demes in DEMES]
+    outcomes = run_missing(problem, instance, in_both_modes(layouts), store, seconds, runs, on_done)
+    about = f"{instance}, {DEME} individuals a deme, {_told(seconds, runs)}"
+    note = (
+        f"Seconds until the best objective is at most so many percent above the bound, {_bound(problem):,}, and how "
+        "many percent less asynchronous ones are (as Fig. 6)."
+    )
+    title = f"Population scaling: seconds to a gap, {_TWICE}, improvement; {about}"
+    return (
+        _times(title, problem, layouts, outcomes, note, improvement=True),
+        _work(f"Population scaling: rate, communication and quality, {_TWICE}", layouts, outcomes),
+    )
+
+
+def count_solutions(
+    store: Store, instance: str, seconds: float, runs: int, threads: int | None, on_done: OnDone | None
+) -> tuple[Table, ...]:
+    """As section 4.4.3: how many different solutions of a quality a run finds."""
+    problem, most = open_instance(instance).problem, count_threads(threads)
+    layouts = [(demes, DEME, min(demes, most)) for demes in DEMES]
+    outcomes = run_missing(
+        problem, instance, in_both_modes(layouts), store, seconds, runs, on_done, _census, "islands-census"
+    )
+    rows = []
+    for layout in layouts:
+        ours, theirs = (outcomes[Setting(*layout, mode)] for mode in MODES)
+        texts = [*map(str, layout)]
+        for gap in GAPS:
+            counts = [fmean(result["counts"][f"{gap:g}"] for result in some) for some in (ours, theirs)]
+            more = f" {100 * (counts[0] / counts[1] - 1):+.0f} %" if counts[1] else ""
+            texts.append(f"{counts[0]:,.0f} ({counts[1]:,.0f}){more}")
+        rows.append(texts)
+    notes = (
+        "Counted are feasible solutions, at most so many percent above the bound, that are in a population at the end "
+        "of a stretch, every 25 iterations; each once, wherever it is found. Those that come in and are replaced "
+        "within a stretch are not seen, so that fewer are counted than are made.",
+        "Published, 16,384 cores, one hour, E801600: 11,093 with a cost below 194,000, 19.98 % more than with "
+        "barriers; 40.62 % more below 188,000 and 75.90 % more below 186,000.",
+    )
+    title = f"Different solutions, {_TWICE}, more; {instance}, {DEME} individuals a deme, {_told(seconds, runs)}"
+    return (_table(title, ("Demes", "size", "threads", *_gap_names()), rows, notes),)
+
+
+def simulate_here(
+    store: Store, instance: str, sizes: Sequence[int], rounds: int, on_done: OnDone | None
+) -> tuple[Table, ...]:
+    """As Figs. 5 to 9, for more demes than this machine can run: simulated, by times of iterations measured here."""
+    problem = open_instance(instance).problem
+    islands = Islands(SteadyState(size=DEME), 4)
+    job = Job(instance, "ssga-stretches", 1, {"size": DEME, "stretches": STRETCHES}, digest=problem.digest())
+    key = job.key(EXPERIMENT)
+    if not store.has(key):
+        store.add(key, _measure(problem, islands))
+    machine = Machine(**store.result(key)["machine"])
+    rows = simulate_scaling(
+        sizes, rounds, machine=machine, on_progress=lambda part: on_done and on_done(int(100 * part), 100, job)
+    )
+    measured = ("iteration_seconds", "spread", "stall_chance", "stall_seconds", "message_bytes")
+    costs = [
+        (name, f"{value:.3g}", "measured" if name in measured else "assumed") for name, value in asdict(machine).items()
+    ]
+    notes = (
+        f"Measured on {instance} with a deme of {DEME}, alone on one core, in {STRETCHES} stretches of 25 iterations; "
+        "in seconds, unless the name says something else. No deme of the following tables exists.",
+    )
+    return (_table("Simulation: what things cost", ("Cost", "value", ""), costs, notes), *scaling_tables(rows))
+
+
+def _measure(problem: Problem, islands: Islands) -> Facts:
+    """What iterations take on this machine."""
+    deme = make_demes(problem, islands)[0]
+    time_stretches(deme, STRETCHES // 10)  # the first ones are slower: caches, and solutions far from good
+    seconds = time_stretches(deme, STRETCHES)
+    size = size_of_parcel(islands.rate, deme.session.row(0))
+    machine = measure_machine(seconds, islands.import_every, message_bytes=size)
+    return {
+        "objective": float(deme.session.best().score[0][0]),
+        "feasible": True,
+        "evaluations": deme.step,
+        "iterations": deme.step,
+        "seconds": sum(seconds),
+        "machine": asdict(machine),
+    }
+
+
+def _census(problem: Problem, setting: Setting, job: Job) -> Facts:
+    census = take_census(problem, setting.islands, Stop(seconds=job.stop.seconds), setting.threads, job.seed)
+    return {
+        "objective": float(census.objectives[0]) if len(census.objectives) else None,
+        "feasible": len(census.objectives) > 0,
+        "evaluations": census.iterations,
+        "iterations": census.iterations,
+        "seconds": census.seconds,
+        "counts": {f"{gap:g}": census.count(_limit(problem, gap)) for gap in GAPS},
+    }
+
+
+def _doubled(most: int) -> list[int]:
+    """1, 2, 4, ... and the most."""
+    return [*(1 << k for k in range(most.bit_length()) if 1 << k < most), most]
+
+
+def _bound(problem: Any) -> int:
+    return int(problem.bound())
+
+
+def _limit(problem: Problem, gap: float) -> float:
+    return _bound(problem) * (1 + gap / 100)
+
+
+def _times(
+    title: str,
+    problem: Problem,
+    layouts: Sequence[tuple[int, int, int]],
+    outcomes: Outcomes,
+    note: str,
+    improvement: bool = False,
+) -> Table:
+    rows = []
+    for layout in layouts:
+        texts = [*map(str, layout)]
+        for gap in GAPS:
+            ours, theirs = (mean_seconds_to(outcomes[Setting(*layout, mode)], _limit(problem, gap)) for mode in MODES)
+            text = f"{_show(ours)} ({_show(theirs)})"
+            if improvement and ours is not None and theirs:
+                text += f" {100 * (theirs - ours) / theirs:+.0f} %"
+            texts.append(text)
+        rows.append(texts)
+    notes = (note, f"{_MISSING} was not reached, in one run or more.")
+    return _table(title, ("Demes", "size", "threads", *_gap_names()), rows, notes)
+
+
+def _speedups(title: str, problem: Problem, layouts: Sequence[tuple[int, int, int]], outcomes: Outcomes) -> Table:
+    """Seconds of the first layout by those of each, mode by mode, and the ratio of Eq. 3."""
+    rows = []
+    for layout in layouts:
+        texts = [*map(str, layout)]
+        for gap in GAPS:
+            limit, parts, times = _limit(problem, gap), [], []
+            for mode in MODES:
+                base = outcomes[Setting(*layouts[0], mode)]
+                first, last = (mean_seconds_to(some, limit) for some in (base, outcomes[Setting(*layout, mode)]))
+                times.append(last)
+                whole = fmean(result["seconds"] for result in base)
+                parts.append(
+                    f"{'' if first is not None else '≥ '}{(whole if first is None else first) / last:.2f}"
+                    if last
+                    else _MISSING
+                )
+            ratio = f", {times[1] / times[0]:.2f}" if times[0] and times[1] else ""
+            texts.append(f"{parts[0]} ({parts[1]}){ratio}")
+        rows.append(texts)
+    notes = (
+        "Seconds of the first row by those of each, each mode by itself, with the whole run where the first row did "
+        "not reach the gap (≥); then the ratio of speed-ups, synchronous by asynchronous seconds (Eq. 3). One run is "
+        "little evidence: --runs makes more, and means are shown then.",
+        "Published, 512 to 16,384 cores on E801600: speed-ups up to linear and beyond, ratios above 1 everywhere and "
+        "1.90 to 2.47 on 16,384.",
+    )
+    return _table(title, ("Demes", "size", "threads", *_gap_names()), rows, notes)
+
+
+def _work(title: str, layouts: Sequence[tuple[int, int, int]], outcomes: Outcomes) -> Table:
+    rows = []
+    for layout in layouts:
+        both = [outcomes[Setting(*layout, mode)] for mode in MODES]
+        rates, shares = [rates_of(some) for some in both], [100 * shares_of(some) for some in both]
+        best = [fmean(result["objective"] for result in some) for some in both]
+        rows.append(
+            [
+                *map(str, layout),
+                *(f"{rate.mean():,.0f} ± {rate.std():,.0f}" for rate in rates),
+                *(f"{share.mean():.2f}, {share.min():.2f} to {share.max():.2f}" for share in shares),
+                *(f"{value:,.0f}" for value in best),
+                f"{100 * (best[1] - best[0]) / best[1]:+.2f}",
+            ]
+        )
+    header = (
+        *("Demes", "size", "threads", "iterations/s", "(sync)", "communication %", "(sync)"),
+        *("best", "(sync)", "gain %"),
+    )
+    notes = (
+        "Iterations a second of a deme, mean ± standard deviation over demes; demes that share a thread share its time "
+        "(as Fig. 9). Communication: the part of a deme's own time that goes into migration and waiting, mean, least "
+        "and most over demes (Figs. 7 and 8). Gain: by how much the best objective is below that with barriers "
+        "(Fig. 10).",
+        "Published, 1,024 to 16,384 cores on E801600: 441.84 to 471.84 iterations/s without barriers, communication "
+        "15.5 % on average without and 54 % with them, and a gain of up to 1.08 %.",
+    )
+    return _table(title, header, rows, notes)
+
+
+def _told(seconds: float, runs: int) -> str:
+    return f"{runs} run{'s' * (runs > 1)} of {seconds:g} s"
+
+
+def _gap_names() -> tuple[str, ...]:
+    return tuple(f"gap {gap:g} %" for gap in GAPS)
+
+
+def _show(seconds: float | None) -> str:
+    return _MISSING if seconds is None else f"{seconds:.3g}"
+
+
+def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: tuple[str, ...]) -> Table:
+    return Table(title, tuple(header), tuple(tuple(Cell(text) for text in row) for row in rows), notes)
