@@ -85,9 +85,16 @@ def test_same_trace_of_a_cellular_algorithm_races_checked(engine):
 
 
 @needs_tool
-def test_same_trace_of_reassignments_races_checked():
+@pytest.mark.parametrize(
+    "engine",
+    [
+        sy.Cellular(size=9, neighbourhood="L5", selection="tournament", replacement="better"),
+        sy.Cellular(size=9, neighbourhood="L5", replacement="searched", local_search="refine", every=1, length=60),
+    ],
+    ids=["alone", "refine"],
+)
+def test_same_trace_of_reassignments_races_checked(engine):
     problem, device = open_instance("gap:c-3x20").problem, PtxDevice(race=True)
-    engine = sy.Cellular(size=9, neighbourhood="L5", selection="tournament", replacement="better")
     ptx = sy.solve(problem, engine, stop=sy.Iterations(5), seed=11, backend="cuda", device=device)
     assert device.launches["sweep"] >= 5
     assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(5), seed=11, backend="python"))

@@ -272,9 +272,8 @@ def _find_chain(
 def _set_charges(guide: Any, low: Any, high: Any, stage: Any, depth: Any) -> None:
     """Charges of a stage: 2**-depth of what loads are worth at first, twice as much after each _STAGES."""
     jobs = guide.shape[0] - 1
-    shift = np.int64(depth)
     share = (_STAGES + stage % _STAGES) << (stage // _STAGES)
-    whole = np.int64(_STAGES) << shift
+    whole = np.int64(_STAGES) << depth
     for agent in range(low.shape[0]):
         low[agent] = np.int64(guide[jobs, agent, 0]) * min(share, whole) // whole
         high[agent] = np.int64(guide[jobs, agent, 1]) * share // whole + 1
