@@ -175,6 +175,22 @@ class WrongReassign(sy.GeneralizedAssignment):
         tally[1] = kept
 
 
+class ForgetfulRefine(sy.GeneralizedAssignment):
+    """Changes the solution without its tally."""
+
+    def refine(self, x, row, tally, guide, work, length, key):
+        x[row, 0] = self.last - x[row, 0]
+
+
+class RestlessRefine(sy.GeneralizedAssignment):
+    """Leaves a solution other than the fittest one."""
+
+    def refine(self, x, row, tally, guide, work, length, key):
+        for job in range(self.jobs):
+            sy.GeneralizedAssignment.reassign(self, x, row, job, 0, tally)
+            x[row, job] = 0
+
+
 class HastyReassign(QuickDice):
     """Right, but it makes the change that it should only measure."""
 
@@ -328,6 +344,8 @@ class Negative(OneMax):
             lambda: small_gap(2, 4, kind=WrongPolish),
             r"^polish leaves a tally that is not that of its solution \[\d, \d, \d, \d\]$",
         ),
+        (lambda: small_gap(2, 4, kind=ForgetfulRefine), "^refine leaves a tally that is not that of its solution"),
+        (lambda: small_gap(2, 4, kind=RestlessRefine), "^refine leaves a solution less fit than"),
         (lambda: HastyReassign(4), r"^reassign writes to the solution \[\d, \d, \d, \d\]"),
         (lambda: small_gap(2, 4, kind=WrongLoads), r"^weigh does not give back the measures \[-?\d+, \d+\] of"),
         (

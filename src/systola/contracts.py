@@ -77,6 +77,8 @@ def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
                 _check_cross(problem, draws)
         if isinstance(problem.space, Digits) and problem.offers("reassign"):
             _check_reassign(problem, x, draws)
+            if problem.offers("refine"):
+                _check_refine(problem, x, draws)
         if isinstance(problem.space, Order) and problem.space.n > 1:
             if problem.offers("swap"):
                 _check_swap(problem, x, draws)
@@ -163,7 +165,7 @@ def _check_flip(problem: Problem, x: Array, draws: np.random.Generator) -> None:
 
 
 def _check_made(problem: Problem, x: Array, tally: Array, measures: Array, name: str, *args: Any) -> None:
-    """What repair, polish and construct make: the tally must be that of the solution, and a repaired one feasible."""
+    """What repair, polish, refine and construct make: its tally must be its own, and a repaired solution feasible."""
     body_of(name, widen(problem.record))(
         widen(problem.record), *((problem.space,) if name == "construct" else ()), x, 0, tally, *args
     )
@@ -199,6 +201,21 @@ def _check_reassign(problem: Problem, x: Array, draws: np.random.Generator) -> N
         work = np.full(problem.scratch(), 7, np.int32)  # as what others have left there
         key = np.uint64(draws.integers(2**32)), SEARCH, 1, 0
         _check_made(problem, stored, tally, measures, "polish", work, key)
+
+
+def _check_refine(problem: Problem, x: Array, draws: np.random.Generator) -> None:
+    """A short search: its tally against evaluate, and a solution no less fit."""
+    guidance = problem.guidance()
+    if guidance is None:
+        return
+    measures = _measure(problem, x)
+    stored = problem.encoding.store(problem.space, x[None])
+    work: Array = np.zeros(guidance.work.number, guidance.work.dtype)
+    key = (int(draws.integers(2**32)), SEARCH, 1, 0)
+    tally = _tally_of(problem, stored, measures)
+    _check_made(problem, stored, tally, measures, "refine", guidance.guide, work, 20, key)
+    if fitness(widen(problem.record), _weighed(problem, tally, measures)) < fitness(widen(problem.record), measures):
+        raise CheckFailed(f"refine leaves a solution less fit than {x.tolist()}: {stored[0].tolist()}")
 
 
 def _check_swap(problem: Problem, x: Array, draws: np.random.Generator) -> None:

@@ -17,6 +17,7 @@ from numba.extending import intrinsic, overload
 
 from systola.bits import count_ones, lowest_one
 from systola.kernel import called, inlined
+from systola.lines import VECTOR, spread
 
 MOST_OBJECTIVES = 4
 BLOCK = 16
@@ -297,3 +298,53 @@ def _compile_covering(blocks: Any, place: Any, points: Any, q: Any, d: Any, k: A
             blocks, np.int64(place), points, np.int64(q), np.int64(d), np.int64(k)
         )
     return covering
+
+
+def exceed(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any) -> Any:
+    """A bit for each row at + q, q < count: whether sign times its number in this column is above the value, or not
+    below it if `equal`. `count` is at most VECTOR."""
+    hits = 0
+    for q in range(count):
+        number = sign * block[at + q, column]
+        hits |= int(number >= value if equal else number > value) << q
+    return hits
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _exceeding_vectors(
+    typing: Any, block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any
+) -> Any:
+    kind = block.dtype
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        block, at, count, column, sign, value, equal = args
+        line = ir.VectorType(context.get_data_type(kind), VECTOR)
+        numbers = context.make_array(signature.args[0])(context, builder, block)
+        first = builder.add(at, builder.mul(column, builder.extract_value(numbers.shape, 0)))
+        pointer = builder.bitcast(builder.gep(numbers.data, [first]), line.as_pointer())
+        theirs = builder.load(pointer, align=kind.bitwidth // 8)
+        floating = isinstance(kind, types.Float)
+        signed = (builder.fmul if floating else builder.mul)(theirs, spread(builder, sign))
+        compare = builder.fcmp_ordered if floating else builder.icmp_signed
+        masks = [
+            builder.bitcast(compare(how, signed, spread(builder, value)), ir.IntType(VECTOR)) for how in (">=", ">")
+        ]
+        hits = builder.zext(builder.select(equal, *masks), ir.IntType(64))
+        one = ir.Constant(ir.IntType(64), 1)
+        return builder.and_(hits, builder.sub(builder.shl(one, count), one))
+
+    return types.int64(block, types.int64, types.int64, types.int64, kind, kind, types.boolean), generate
+
+
+@overload(exceed, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+def _compile_exceed(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any) -> Any:
+    if block.layout != "F" or block.dtype not in (types.int64, types.float64):
+        return exceed
+
+    def by_vectors(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any) -> Any:
+        kind = block.dtype.type
+        return _exceeding_vectors(
+            block, np.int64(at), np.int64(count), np.int64(column), kind(sign), kind(value), bool(equal)
+        )
+
+    return by_vectors

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from systola.bits import lowest_one, toggle
-from systola.encodings import sample
+from systola.encodings import Array, sample
 from systola.rng import STEP
 from systola.verbs import Body, body_of, large_verb, verb
 
@@ -35,6 +35,13 @@ class Tables(NamedTuple):
 
     number: int
     dtype: Any
+
+
+class Guidance(NamedTuple):
+    """What `refine` goes by, the same for all solutions, and how many numbers it needs to work with."""
+
+    guide: Array
+    work: Tables
 
 
 class Outlooks(NamedTuple):
@@ -89,6 +96,15 @@ def repair(problem: Any, x: Any, row: Any, tally: Any, ranking: Any) -> Any:
 def reassign(problem: Any, x: Any, row: Any, i: Any, value: Any, tally: Any) -> Any:
     """Optional, integers: change the tally of x[row] as if its decision i were `value` (it is not yet)."""
     return body_of("reassign", problem)(problem, x, row, i, value, tally)
+
+
+@large_verb
+def refine(problem: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, length: Any, key: Any) -> Any:
+    """Optional, integers, with `reassign`: search around x[row]; it becomes the fittest solution met, with its tally.
+
+    x[row] itself is one of these. `guide` and room for `work` are what `guidance` says, `length` how long to search.
+    """
+    return body_of("refine", problem)(problem, x, row, tally, guide, work, length, key)
 
 
 @large_verb
@@ -248,7 +264,7 @@ def _construct_uniformly(self: Any, space: Any, x: Any, row: Any, tally: Any, se
 
 OPTIONAL_VERBS = (
     *("flip", "flip_run", "flip_marked", "count", "weigh", "repair", "mark", "remark", "cross", "construct"),
-    *("reassign", "swap", "swap_gains", "tabulate", "exchange", "look", "survey_insertions", "find_place"),
+    *("reassign", "refine", "swap", "swap_gains", "tabulate", "exchange", "look", "survey_insertions", "find_place"),
     "polish",
 )
 PLAIN_BODIES: dict[str, Body] = {

@@ -18,7 +18,7 @@ from systola.digest import digest_of_data, digest_of_functions
 from systola.encodings import Array, Encoding
 from systola.errors import InputError
 from systola.fields import plain
-from systola.increments import OPTIONAL_VERBS, PLAIN_BODIES, Marks, Outlooks, Tables, Tallies
+from systola.increments import OPTIONAL_VERBS, PLAIN_BODIES, Guidance, Marks, Outlooks, Tables, Tallies
 from systola.records import record_type
 from systola.verbs import admit_helpers, body_of, give_body, has_body, objective_verb, verb
 
@@ -215,6 +215,10 @@ class Problem:
 
     def tables(self) -> Tables | None:
         """What `exchange` keeps of a solution that is searched around; overridden with `tabulate`."""
+        return None
+
+    def guidance(self) -> Guidance | None:
+        """What `refine` goes by and works with; overridden with it. None if this instance cannot be refined."""
         return None
 
     def outlooks(self) -> Outlooks | None:

@@ -361,6 +361,8 @@ def run(
             if engine.local_search and step % engine.every == 0:
                 own, shared = stream(seed, SEARCH, step, turn), stream(seed, SEARCH, step, ALL_CELLS)
                 x = SEARCHES[engine.local_search](world, x, engine.length, own, shared)
-            after[cell] = x
             note(x, step, cell)
+            if engine.replacement == "searched" and not renewed and world.fitness(x) < world.fitness(now[cell]):
+                x = now[cell]
+            after[cell] = x
         now = after

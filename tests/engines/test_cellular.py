@@ -164,6 +164,13 @@ def test_torus_with_replacement_by_the_better_and_descent(most):
     check_twin(assignment(8, symmetric=False, most=most), engine, 11)
 
 
+@pytest.mark.parametrize("renew", [False, True])
+def test_replacement_after_the_search(renew):
+    """A short search often ends worse than the individual was."""
+    engine = Small(replacement="searched", local_search="best-swap", every=1, renew=renew)
+    check_twin(assignment(6), engine, 12)
+
+
 def test_the_later_of_twins_begins_anew():
     problem, engine = assignment(4), Small(replacement="better", renew=True, local_search="descent", every=1)
     check_twin(problem, engine, 12)
@@ -650,7 +657,8 @@ def test_layout():
         ),
         ({"size": 0}, "`size` must be a whole number with 3 <= size <= 10000000, but got 0"),
         ({"length": 0}, "`length` must be a whole number with 1 <= length <= 16777216, but got 0"),
-        ({"replacement": "never"}, "the replacement must be one of generation, better, but got 'never'"),
+        ({"replacement": "never"}, "the replacement must be one of generation, better, searched, but got 'never'"),
+        ({"replacement": "searched"}, "the replacement 'searched' needs a local search, `every` 1 and a synchronous"),
         (
             {"update": "x"},
             "the update must be one of synchronous, line-sweep, fixed-random, new-random, uniform-choice, ",

@@ -14,18 +14,26 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.encodings import Array, Order, sample
+from systola.encodings import Order, sample
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
-from systola.engines.topology import SHAPES, near_square, ring, torus
+from systola.engines.topology import SHAPES, arrange
 from systola.errors import InputError
-from systola.increments import Tables
+from systola.increments import Guidance, Tables
 from systola.kernel import inlined
 from systola.operators.appraisal import appraise, choose_appraisal
 from systola.operators.breeding import mutate, recombine, select
 from systola.operators.crossover import CROSSOVERS
 from systola.operators.genes import copy
-from systola.operators.local_search import SEARCHES, WITH_TABLE, best_swap, numbers_of_memory, tabu
+from systola.operators.local_search import (
+    SEARCHES,
+    WITH_TABLE,
+    best_swap,
+    find_guidance,
+    numbers_of_memory,
+    refinement,
+    tabu,
+)
 from systola.operators.mutation import MUTATIONS
 from systola.operators.selection import SELECTIONS
 from systola.population import note
@@ -34,9 +42,13 @@ from systola.records import record_type
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
 from systola.verbs import body_of, give_body, verb
 
-_FIELDS = ("size", "places", "crossing", "mutating", "block", "generational", "renewing", "every", "length", "order")
-_SIZE = 2048
+_FIELDS = (
+    *("size", "places", "crossing", "mutating", "block", "generational"),
+    *("renewing", "every", "length", "order", "guide"),
+)
+_REPLACEMENTS = ("generation", "better", "searched")
 _SYNCHRONOUS, _LINE, _FIXED, _NEW, _UNIFORM = range(5)
+_NO_GUIDANCE = Guidance(np.zeros((1, 1, 1), np.int32), Tables(2, np.int32))
 _UPDATES = {
     "synchronous": _SYNCHRONOUS,
     "line-sweep": _LINE,
@@ -66,6 +78,21 @@ def _copy(population: Any, source: Any, target: Any) -> None:
         population.scores[target, k] = population.scores[source, k]
     for k in range(population.tally.shape[1]):
         population.tally[target, k] = population.tally[source, k]
+
+
+@verb
+def contest(engine: Any, problem: Any, population: Any, one: Any, target: Any) -> Any:
+    """After local search: whether the individual from row `one` keeps its place, which is now `target`."""
+    return body_of("contest", engine)(engine, problem, population, one, target)
+
+
+def _yield(self: Any, problem: Any, population: Any, one: Any, target: Any) -> None:
+    pass
+
+
+def _stay(self: Any, problem: Any, population: Any, one: Any, target: Any) -> None:
+    if better(problem, population.scores[one], population.scores[target]):
+        _copy(population, one, target)
 
 
 @inlined
@@ -155,6 +182,8 @@ def _do_cell(
     if self.every > 0 and step % self.every == 0:
         improve(self, space, problem, population, lanes, target, (seed, SEARCH, step, turn), lane)
         note(problem, lanes, lane, x, target, scores[target], step, cell)
+    if not renewed:
+        contest(self, problem, population, one, target)
 
 
 def _phase(self: Any, step: Any) -> Any:
@@ -246,8 +275,9 @@ class Cellular:
         "one-point", "two-point", "uniform" and also "random-value" for others (default two-point and random-value).
     crossover_probability, mutation_probability : float
         How often they are applied to a pair of parents and to a child.
-    replacement : {"generation", "better"}
-        Whether the better child always takes the place of its parent, or only if it is better than it.
+    replacement : {"generation", "better", "searched"}
+        Whether the better child always takes the place of its parent, or only if it is better than it; or, with a local
+        search in each generation, if it is no worse after that.
     renew : bool
         Whether an individual begins anew, from a random solution, when the mate chosen for it is no other than itself.
     update : {"synchronous", "line-sweep", "fixed-random", "new-random", "uniform-choice"}
@@ -256,11 +286,12 @@ class Cellular:
         Decide on operators and crossover points for so many neighbours together, as the paper's GPU did; 0 for each
         individual.
     local_search : str or function, optional
-        "best-swap", "descent" or "tabu", for permutations.
+        "best-swap", "descent" or "tabu", for permutations; "refine", for integers, is the problem's own.
     every : int
         In which generations: every so many.
     length : int
         Exchanges of a tabu search, at least: half of them are twice as long or more, a quarter four times, and so on.
+        Steps of a refinement.
     """
 
     size: int | None = None
@@ -272,7 +303,7 @@ class Cellular:
     crossover_probability: float = 0.9
     mutation: str | Callable[..., Any] | None = None
     mutation_probability: float = 0.1
-    replacement: Literal["generation", "better"] = "generation"
+    replacement: Literal["generation", "better", "searched"] = "generation"
     renew: bool = False
     update: str = "synchronous"
     block: int = 0
@@ -286,7 +317,7 @@ class Cellular:
         space = problem.space
         if space.n < 2:
             raise InputError("a cellular algorithm needs solutions of at least two decisions, but got one")
-        size, places, shape = self._arrange()
+        size, places, shape = arrange(self.neighbourhood, self.size, self.reach, self.shape)
         ordered = isinstance(space, Order)
         bodies, labels = {}, []
         for verb_name, kind, choice in (
@@ -298,8 +329,12 @@ class Cellular:
             labels.append(label)
         tallied = choose_appraisal(problem)
         bodies["improve"], label, table = self._find_search(problem)
+        guidance = find_guidance(problem) if bodies["improve"] is refinement else _NO_GUIDANCE
         synchronous = self.update == "synchronous"
-        record = record_type("_".join(["Cellular", *labels, label, "" if synchronous else "in_turn"]), _FIELDS)
+        searched = self.replacement == "searched"
+        bodies["contest"] = _stay if searched else _yield
+        labels += [label, "" if synchronous else "in_turn", "searched" if searched else ""]
+        record = record_type("_".join(["Cellular", *labels]), _FIELDS)
         for verb_name, body in bodies.items():
             give_body(verb_name, record, body)
         equip(record, _advance if synchronous else _advance_in_turn, phase=_phase)
@@ -311,11 +346,12 @@ class Cellular:
                 round(self.crossover_probability * 2**32),
                 round(self.mutation_probability * 2**32),
                 self.block,
-                self.replacement == "generation",
+                self.replacement != "better",
                 self.renew,
                 self.every if self.local_search else 0,
                 self.length,
                 _UPDATES[self.update],
+                guidance.guide,
             ),
             cells=size if synchronous else 1,
             rows=2 * size if synchronous else size,
@@ -326,7 +362,7 @@ class Cellular:
             tallied=tallied,
             steps=5000 if self.local_search is None or self.every > 1 else 50,
             shape=shape,
-            table=table,
+            table=table or guidance.work,
             memory=numbers_of_memory(problem) if table else 0,
         )
 
@@ -340,31 +376,15 @@ class Cellular:
         check_number("every", self.every, 1, 10**9)
         check_number("length", self.length, 1, 2**24)
         for name, known in (
-            ("replacement", ("generation", "better")),
+            ("replacement", _REPLACEMENTS),
             ("update", tuple(_UPDATES)),
             ("neighbourhood", ("ring", *SHAPES)),
         ):
             if getattr(self, name) not in known:
                 raise InputError(f"the {name} must be one of {', '.join(known)}, but got {getattr(self, name)!r}")
-
-    def _arrange(self) -> tuple[int, Array, tuple[int, int]]:
-        """How many individuals there are, their neighbours, and the shape of the grid."""
-        if self.neighbourhood == "ring":
-            if self.shape is not None:
-                raise InputError("`shape` is for a torus, but the neighbourhood is a ring; leave it out")
-            size = int(_SIZE if self.size is None else self.size)
-            return size, ring(size, self.reach), (1, size)
-        if self.shape is None:
-            shape = near_square(int(_SIZE if self.size is None else self.size))
-        else:
-            if not isinstance(self.shape, (tuple, list)) or len(self.shape) != 2:
-                raise InputError(f"`shape` must be two whole numbers, but got {self.shape!r}")
-            for side in self.shape:
-                check_number("shape", side, 3, 10**5)
-            shape = (int(self.shape[0]), int(self.shape[1]))
-            if self.size not in (None, shape[0] * shape[1]):
-                raise InputError(f"a torus of {shape[0]} x {shape[1]} does not have `size` {self.size}; leave one out")
-        return shape[0] * shape[1], torus(*shape, self.neighbourhood), shape
+        searched = self.local_search is not None and self.every == 1 and self.update == "synchronous"
+        if self.replacement == "searched" and not searched:
+            raise InputError("the replacement 'searched' needs a local search, `every` 1 and a synchronous update")
 
     def _find_search(self, problem: Problem) -> tuple[Callable[..., Any], str, Tables | None]:
         if self.local_search is None:

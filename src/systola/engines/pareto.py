@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from systola.dominance import exceed
 from systola.encodings import Array, sample
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.walk import NOW, advance, copy_row
@@ -92,27 +93,11 @@ def _is_covered(self: Any, scores: Any, first: Any, last: Any, other: Any, at: A
 @inlined
 def _block(self: Any, scores: Any, row: Any, trial: Any, at: Any, count: Any, above: Any) -> Any:
     """A bit for each neighbour of a block: whether the row does not cover it; if `above`, whether it covers the row."""
-    wanted = np.int64(0)
-    if self.count == 2:
-        s0, s1 = self.signs[0], self.signs[1]
-        v0, v1 = s0 * scores[row, 0], s1 * scores[row, 1]
-        for q in range(count):
-            t0, t1 = s0 * trial[at + q, 0], s1 * trial[at + q, 1]
-            wanted |= np.int64((t0 >= v0) & (t1 >= v1) if above else (t0 > v0) | (t1 > v1)) << q
-    elif self.count == 3:
-        s0, s1, s2 = self.signs[0], self.signs[1], self.signs[2]
-        v0, v1, v2 = s0 * scores[row, 0], s1 * scores[row, 1], s2 * scores[row, 2]
-        for q in range(count):
-            t0, t1, t2 = s0 * trial[at + q, 0], s1 * trial[at + q, 1], s2 * trial[at + q, 2]
-            wanted |= (
-                np.int64((t0 >= v0) & (t1 >= v1) & (t2 >= v2) if above else (t0 > v0) | (t1 > v1) | (t2 > v2)) << q
-            )
-    else:
-        for q in range(count):
-            covered = (
-                _covers(self, trial, at + q, scores, row) if above else not _covers(self, scores, row, trial, at + q)
-            )
-            wanted |= np.int64(covered) << q
+    wanted = np.int64((1 << count) - 1 if above else 0)
+    for k in range(self.count):
+        sign = self.signs[k]
+        exceeding = exceed(trial, at, count, k, sign, sign * scores[row, k], above)
+        wanted = wanted & exceeding if above else wanted | exceeding
     return wanted
 
 

@@ -23,6 +23,8 @@ def recommend(problem: Problem) -> Engine:
         return SGS("B")
     if isinstance(problem.space, Order):
         return memetic(problem)
+    if problem.offers("refine") and problem.guidance() and problem.space.n > 1:
+        return refining(problem)
     return Cellular(size=400, neighbourhood="L5", selection="tournament", replacement="better")
 
 
@@ -47,6 +49,24 @@ def memetic(problem: Problem) -> Engine:
         local_search="tabu" if problem.tables() else "descent",
         every=1,
         length=max(1, n // 2),
+    )
+
+
+def refining(problem: Problem) -> Engine:
+    """A cellular algorithm on a small torus: the problem itself refines children, or copies of the better neighbour."""
+    n = problem.space.n
+    return Cellular(
+        size=16,
+        neighbourhood="L5",
+        selection="random",
+        crossover="uniform",
+        crossover_probability=0.2,
+        mutation_probability=0.0,
+        replacement="searched",
+        renew=True,
+        local_search="refine",
+        every=1,
+        length=max(10 * n, min(50 * n, 20_000)),  # so that a generation is short, but touches each decision
     )
 
 

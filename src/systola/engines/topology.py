@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from systola.encodings import Array
+from systola.engines.engine import check_number
 from systola.errors import InputError
 
+_SIZE = 2048  # as Soca et al. 2010
 _CROSS = [(-1, 0), (1, 0), (0, -1), (0, 1)]
 _CORNERS = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
 _FAR = [(-2, 0), (2, 0), (0, -2), (0, 2)]
@@ -49,3 +51,25 @@ def near_square(size: int) -> tuple[int, int]:
     """The two factors of a size that are closest to each other."""
     height = next(h for h in range(int(size**0.5), 0, -1) if size % h == 0)
     return height, size // height
+
+
+def arrange(
+    neighbourhood: str, size: int | None, reach: int, shape: tuple[int, int] | None
+) -> tuple[int, Array, tuple[int, int]]:
+    """How many individuals there are, their neighbours, and the shape of the grid."""
+    if neighbourhood == "ring":
+        if shape is not None:
+            raise InputError("`shape` is for a torus, but the neighbourhood is a ring; leave it out")
+        size = int(_SIZE if size is None else size)
+        return size, ring(size, reach), (1, size)
+    if shape is None:
+        shape = near_square(int(_SIZE if size is None else size))
+    else:
+        if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+            raise InputError(f"`shape` must be two whole numbers, but got {shape!r}")
+        for side in shape:
+            check_number("shape", side, 3, 10**5)
+        shape = (int(shape[0]), int(shape[1]))
+        if size not in (None, shape[0] * shape[1]):
+            raise InputError(f"a torus of {shape[0]} x {shape[1]} does not have `size` {size}; leave one out")
+    return shape[0] * shape[1], torus(*shape, neighbourhood), shape

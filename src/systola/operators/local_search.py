@@ -1,7 +1,8 @@
-"""Local searches on permutations: a solution near one of the population, mostly a better one, takes its place.
+"""Local searches: a solution near one of the population, mostly a better one, takes its place.
 
-Arguments: engine's record, space, problem, population, lanes, the solution's row, key, lane. Neighbours differ by one
-exchange. Where the problem keeps a table of all exchanges (`tabulate`), descent and tabu search work with it.
+Arguments: engine's record, space, problem, population, lanes, the solution's row, key, lane. In permutations,
+neighbours differ by one exchange; where the problem keeps a table of all exchanges (`tabulate`), descent and tabu
+search work with it. Integers are searched by the problem's own `refine`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from systola.bits import lowest_one
-from systola.encodings import Order
-from systola.increments import exchange, swap_gains, tabulate
+from systola.encodings import Digits, Order
+from systola.errors import InputError
+from systola.increments import Guidance, exchange, refine, swap_gains, tabulate, weigh
 from systola.kernel import called, inlined
 from systola.lines import largest_allowed, least, padded
 from systola.operators.appraisal import gauge, try_swap
@@ -236,9 +238,23 @@ def tabu(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row
         _settle(space, problem, population, lanes.spare, lanes, row, lane)
 
 
+def refinement(
+    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
+) -> None:
+    """What the problem itself knows to make of a solution, with `engine.length` steps."""
+    tally = population.tally[row]
+    refine(problem, population.x, row, tally, engine.guide, lanes.table[lane], engine.length, key)
+    weigh(problem, tally, population.scores[row])
+
+
 SEARCHES = Kind(
     "local search",
-    {"best-swap": (best_swap, (Order,)), "descent": (descent, (Order,)), "tabu": (tabu, (Order,))},
+    {
+        "best-swap": (best_swap, (Order,)),
+        "descent": (descent, (Order,)),
+        "tabu": (tabu, (Order,)),
+        "refine": (refinement, (Digits,)),
+    },
 )
 WITH_TABLE = {best_swap: best_swap_by_gains, descent: descent_by_table, tabu: tabu}
 
@@ -247,3 +263,14 @@ def numbers_of_memory(problem: Problem) -> int:
     """How many numbers a tabu list takes."""
     n: int = problem.space.n
     return 2 * n * padded(n)
+
+
+def find_guidance(problem: Problem) -> Guidance:
+    """What `refine` goes by; an InputError if the problem cannot be refined."""
+    guidance = problem.guidance() if problem.offers("refine") and problem.offers("reassign") else None
+    if guidance is None:
+        raise InputError(
+            f"the local search 'refine' needs a problem with `refine`, `reassign` and `guidance`, which this "
+            f"{type(problem).__name__} has not; leave it out"
+        )
+    return guidance

@@ -13,8 +13,9 @@ import numpy as np
 
 from systola.encodings import Array, Integers
 from systola.errors import InputError
-from systola.increments import Tallies
+from systola.increments import Guidance, Tables, Tallies
 from systola.problem import MAXIMISE, MINIMISE, Problem
+from systola.problems import ejection
 from systola.problems.polishing import find_lightest, line_up, lower_costs, relieve_agents
 from systola.problems.relaxation import Relaxation, relax
 
@@ -156,6 +157,14 @@ class GeneralizedAssignment(Problem):
         line_up(tally, work, key)
         relieve_agents(self, x, row, tally, work, key)
         lower_costs(self, x, row, tally, work)
+
+    refine = ejection.refine
+
+    def guidance(self) -> Guidance | None:
+        guide = ejection.make_guide(-self.sign * self.costs, self.loads, self.capacities, self.relaxation.prices)
+        if guide is None:
+            return None
+        return Guidance(guide, Tables(ejection.numbers_of_work(self.jobs, len(self.capacities)), np.int64))
 
     def weigh(self, tally, measures):
         measures[0] = tally[0]

@@ -1,0 +1,214 @@
+"""Ejection chains: the search for a chain against plain recursion, what a refinement leaves, and what it is worth."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import systola as sy
+from conftest import story
+from problems.naive_ejection import EJECTIONS, Balance, best_chain
+from systola.engines.presets import recommend, refining
+from systola.formats.generalized_assignment_generator import generate
+from systola.increments import count, refine
+from systola.kernel import kernel
+from systola.problems import ejection
+from systola.records import widen
+from systola.rng import SEARCH
+
+BEYOND = 1 << 40
+
+
+def assignment(agents, jobs, most, room, maximise, seed):
+    costs, loads = most
+    draws = np.random.default_rng(seed)
+    loads = draws.integers(0, loads + 1, (agents, jobs))
+    capacities = np.maximum((room * loads.sum(axis=1) / agents).astype(np.int64), loads.min())
+    lucky = draws.integers(agents)
+    capacities[lucky] = max(capacities[lucky], loads[lucky].max())
+    return sy.GeneralizedAssignment(draws.integers(-costs, costs + 1, (agents, jobs)), loads, capacities, maximise)
+
+
+assignments = st.builds(
+    assignment,
+    st.integers(1, 13),
+    st.integers(1, 15),
+    st.sampled_from([(9, 9), (1, 1), (1000, 100), (2**35, 2**18), (9, 2**33), (5, 0), (0, 5)]),
+    st.sampled_from([0.3, 0.8, 1.0, 3.0]),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+
+
+def tally_of(problem, x):
+    tally = np.zeros(2 + len(problem.capacities), np.int64)
+    count(widen(problem.record), x[None], 0, tally, tally)
+    return tally
+
+
+def fitness_of(problem, tally):
+    return problem.fitness(tally)
+
+
+@kernel()
+def compiled(problem, x, row, tally, guide, work, length, key):
+    refine(problem, x, row, tally, guide, work, length, key)
+
+
+def refined(problem, x, length, seed, call=refine):
+    """A refined solution, its tally, and what is left in the workspace."""
+    guidance = problem.guidance()
+    work = np.zeros(guidance.work.number, guidance.work.dtype)
+    stored, tally = x.astype(np.int32)[None], tally_of(problem, x)
+    record = problem.record if call is compiled else widen(problem.record)
+    call(record, stored, 0, tally, guidance.guide, work, length, (np.uint64(seed), SEARCH, 1, 0))
+    return stored[0], tally, work
+
+
+class TestRefinement:
+    @settings(max_examples=60, deadline=None)
+    @given(assignments, st.integers(0, 60), st.integers(0, 2**32 - 1))
+    def test_leaves_a_solution_no_less_fit_and_its_tally(self, problem, length, seed):
+        problem.bind()
+        x = np.random.default_rng(seed).integers(0, len(problem.capacities), problem.jobs)
+        made, tally, work = refined(problem, x, length, seed)
+        assert tally.tolist() == tally_of(problem, made).tolist()
+        assert fitness_of(problem, tally) >= fitness_of(problem, tally_of(problem, x))
+        again, same, _ = refined(problem, x, length, seed, compiled)
+        assert (again.tolist(), same.tolist()) == (made.tolist(), tally.tolist())
+        assert sorted(jobs_in_rings(problem, work)) == list(range(problem.jobs))
+
+    def test_finds_what_is_best(self):
+        """All 3**8 solutions of small assignments, half of them for profit."""
+        for seed in range(6):
+            problem = assignment(3, 8, (9, 9), 1.0, seed % 2 == 1, seed)
+            problem.bind()
+            every = np.indices((3,) * 8).reshape(8, -1).T
+            best = max(fitness_of(problem, tally_of(problem, x)) for x in every)
+            _, tally, _ = refined(problem, every[0], 20_000, seed, compiled)
+            assert fitness_of(problem, tally) == best
+
+    def test_same_on_every_number_of_threads(self):
+        problem = generate("d", 5, 30, seed=2)
+        engine = replace(refining(problem), length=150)
+        runs = [
+            sy.solve(problem, engine, stop=sy.Iterations(4), seed=7, **where)
+            for where in ({"threads": 1}, {"threads": 2}, {"backend": "python"})
+        ]
+        assert story(runs[0]) == story(runs[1]) == story(runs[2])
+
+
+def jobs_in_rings(problem, work):
+    jobs = problem.jobs
+    for first in work[3 * jobs : 3 * jobs + len(problem.capacities)]:
+        job = first
+        while job >= 0:
+            assert work[jobs + work[job]] == job  # the one after it knows it
+            yield int(job)
+            job = work[job] if work[job] != first else -1
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(2, 8),
+    st.integers(1, 12),
+    st.sampled_from([3, 50]),
+    st.sampled_from([2, 30]),
+    st.integers(-20, 100),
+    st.integers(0, 2**32 - 1),
+)
+def test_chains_equal_those_of_plain_recursion(agents, jobs, regret, load, patience, seed):
+    draws = np.random.default_rng(seed)
+    regrets, loads = draws.integers(0, regret + 1, (jobs, agents)), draws.integers(0, load + 1, (jobs, agents))
+    ranked = np.argsort(regrets, axis=1, kind="stable")
+    guide = np.zeros((jobs + 1, agents + (ejection.RANKS + 1) // 2, 2), np.int64)
+    guide[:jobs, :agents] = np.stack([regrets, loads], axis=2)
+    listed = np.zeros((jobs, ejection.RANKS), np.int64)
+    listed[:, :agents] = ranked
+    guide[:jobs, agents:] = listed.reshape(jobs, -1, 2)
+    x = draws.integers(0, agents, jobs)
+    excess, low, high = draws.integers(-load, load, agents), draws.integers(0, 9, agents), draws.integers(1, 9, agents)
+    nexts, formers, firsts = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64), np.full(agents, -1)
+    for k in range(jobs):
+        ejection._link(nexts, formers, firsts, k, x[k])
+    job = int(draws.integers(jobs))
+    agent = int((x[job] + 1 + draws.integers(agents - 1)) % agents)
+    stack, chain = np.zeros(100, np.int64), np.zeros(2 * (EJECTIONS + 1), np.int64)
+    found = ejection._find_chain(
+        guide, excess, nexts, firsts, low, high, stack, chain, job, x[job], agent, np.int64(patience), BEYOND
+    )
+    cost, wanted = best_chain(
+        *(a.tolist() for a in (regrets, loads, ranked, x)),
+        Balance(*(a.tolist() for a in (excess, low, high))),
+        job,
+        agent,
+        patience,
+    )
+    assert [tuple(pair) for pair in chain.reshape(-1, 2)[:found].tolist()] == wanted
+    assert (cost <= patience) == (found > 0)
+
+
+class TestGuide:
+    def test_regrets_are_what_a_job_costs_more_at_the_prices(self):
+        problem = generate("e", 12, 40, seed=1)
+        guide = problem.guidance().guide
+        priced = (problem.costs + problem.prices()[:, None] * problem.loads).T
+        regrets = priced - priced.min(axis=1, keepdims=True)
+        given = guide[:-1, :12, 0]
+        assert given.dtype == np.int32
+        near = given < ejection._MOST
+        unit = guide[-1, 12, 0] / np.sort(np.where(near, regrets, np.inf), axis=1)[:, 1:5].mean()
+        assert np.allclose(given[near], regrets[near] * unit, rtol=0.01, atol=1)
+        assert (problem.capacities >= problem.loads.T)[near].all()
+        assert np.array_equal(guide[:-1, :12, 1], problem.loads.T)
+
+    def test_agents_are_listed_by_regret(self):
+        guide = generate("c", 12, 30, seed=1).guidance().guide
+        listed = guide[:-1, 12:].reshape(30, -1)
+        assert listed.shape == (30, ejection.RANKS)
+        regrets = np.take_along_axis(guide[:-1, :12, 0], listed, axis=1)
+        assert (np.diff(regrets, axis=1) >= 0).all()
+        assert (regrets[:, 0] == 0).all()
+
+    def test_loads_may_be_too_large(self):
+        problem = sy.GeneralizedAssignment([[0, 0], [0, 0]], [[2**56, 1], [1, 2**56]], [2**56, 2**56])
+        assert problem.guidance() is None
+        assert recommend(problem).local_search is None
+        with pytest.raises(sy.InputError, match="'refine' needs a problem with `refine`"):
+            sy.solve(problem, sy.Cellular(size=9, local_search="refine"))
+
+
+class Colours(sy.Problem):
+    encoding = sy.Integers(5, 0, 3)
+
+    def evaluate(self, x):
+        return x[0]
+
+
+def test_only_for_problems_that_know_how():
+    with pytest.raises(sy.InputError, match="needs a problem with `refine`, `reassign` and `guidance`, which this Col"):
+        sy.solve(Colours(), sy.Cellular(size=9, local_search="refine"))
+    plant = sy.QuadraticAssignment(np.eye(5, dtype=int), np.eye(5, dtype=int))
+    with pytest.raises(sy.InputError, match="'refine' is not for Order solutions; choose one of best-swap"):
+        sy.solve(plant, sy.Cellular(size=9, local_search="refine"))
+
+
+def test_recommended_for_assignments():
+    problem = generate("d", 5, 30, seed=2)
+    assert recommend(problem) == refining(problem)
+    assert recommend(sy.GeneralizedAssignment([[1], [2]], [[1], [1]], [1, 1])).local_search is None
+
+
+@pytest.mark.parametrize(("kind", "optimum"), [("a", 1118), ("c", 1193), ("e", 9906)])
+def test_meets_optima(kind, optimum):
+    """Those that HiGHS proves."""
+    result = sy.solve(generate(kind, 8, 80, seed=4), stop=sy.Iterations(20) | sy.Target(optimum), seed=1)
+    assert (result.feasible, result.objective) == (True, optimum)
+
+
+def test_comes_near_to_the_bound_where_that_is_hard():
+    result = sy.solve(generate("d", 8, 80, seed=4), stop=sy.Iterations(10), seed=1)
+    assert result.feasible
+    assert result.objective <= 1.01 * result.bound
