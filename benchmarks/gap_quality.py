@@ -37,7 +37,7 @@ def main() -> None:
         if len(costs) < len(results):
             print(f"{row}   infeasible in {len(results) - len(costs)} of {len(results)} runs", flush=True)
             continue
-        gap = "-" if known is None else f"{sign * (costs[-1] / known - 1):.4%}"
+        gap = "-" if known is None else f"{sign * (costs[-1] - known) / abs(known):.4%}"
         print(
             f"{row}{costs[0]:>11}{costs[-1]:>11}{gap:>11}{sign * (costs[-1] / bound - 1):>11.4%}"
             f"{statistics.mean(r.seconds for r in results):>11.2f}",

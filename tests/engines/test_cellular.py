@@ -686,7 +686,7 @@ def test_layout():
             "the mutation 'random-value' is not for Order solutions; choose one of swap, ins",
         ),
         ({"mutation": "swop"}, "but got 'swop'; did you mean 'swap'"),
-        ({"local_search": "2-opt"}, "the local search must be a function or one of best-swap, descent, tabu, but got"),
+        ({"local_search": "2-opt"}, "a function or one of best-swap, descent, tabu, refine, but got"),
         ({"local_search": "tabu"}, "tabu search needs a problem with `tabulate` and `exchange`, which Tour has not;"),
     ],
 )

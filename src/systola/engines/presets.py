@@ -55,12 +55,13 @@ def memetic(problem: Problem) -> Engine:
 def refining(problem: Problem) -> Engine:
     """A cellular algorithm on a small torus: the problem itself refines children, or copies of the better neighbour."""
     n = problem.space.n
+    side = max(4, min(8, 15 - int(n).bit_length()))  # fewer where a search takes longer
     return Cellular(
-        size=16,
+        size=side * side,
         neighbourhood="L5",
         selection="random",
         crossover="uniform",
-        crossover_probability=0.2,
+        crossover_probability=0.5,
         mutation_probability=0.0,
         replacement="searched",
         renew=True,
