@@ -324,6 +324,14 @@ def test_bad_parameters(rest, words):
         run(Islands(**rest), 1, small_knapsack())
 
 
+def test_a_missing_mpi4py_is_a_sentence(monkeypatch):
+    """As a process that mpiexec has started, on a machine without the extra."""
+    monkeypatch.setenv("PMI_SIZE", "4")
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(sy.MissingExtra, match=r'an MPI library must be there, too.*pip install "systola\[mpi\]"'):
+        run(Islands(), 1)
+
+
 def test_islands_do_not_run_on_a_gpu():
     with pytest.raises(sy.InputError, match="cuda"):
         run(Islands(), 1, backend="cuda")
