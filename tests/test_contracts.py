@@ -340,12 +340,12 @@ class Negative(OneMax):
             lambda: small_gap(2, 4, kind=WrongReassign),
             r"^reassign says \[-?\d+, \d+\] after decision \d of \[\d, \d, \d, \d\] is \d, evaluate says \[-?\d+, \d+",
         ),
+        (lambda: small_gap(2, 4, kind=ForgetfulRefine), "^refine leaves a tally that is not that of its solution"),
+        (lambda: small_gap(2, 4, kind=RestlessRefine), "^refine leaves a solution less fit than"),
         (
             lambda: small_gap(2, 4, kind=WrongPolish),
             r"^polish leaves a tally that is not that of its solution \[\d, \d, \d, \d\]$",
         ),
-        (lambda: small_gap(2, 4, kind=ForgetfulRefine), "^refine leaves a tally that is not that of its solution"),
-        (lambda: small_gap(2, 4, kind=RestlessRefine), "^refine leaves a solution less fit than"),
         (lambda: HastyReassign(4), r"^reassign writes to the solution \[\d, \d, \d, \d\]"),
         (lambda: small_gap(2, 4, kind=WrongLoads), r"^weigh does not give back the measures \[-?\d+, \d+\] of"),
         (

@@ -165,7 +165,7 @@ def _check_flip(problem: Problem, x: Array, draws: np.random.Generator) -> None:
 
 
 def _check_made(problem: Problem, x: Array, tally: Array, measures: Array, name: str, *args: Any) -> None:
-    """What repair, polish, refine and construct make: its tally must be its own, and a repaired solution feasible."""
+    """What repair, polish, refine and construct make has the tally of the solution; a repaired one is feasible."""
     body_of(name, widen(problem.record))(
         widen(problem.record), *((problem.space,) if name == "construct" else ()), x, 0, tally, *args
     )

@@ -25,7 +25,7 @@ FITTING = {
         {"random-value", "swap", "insertion", "inversion", "shake"},
         {"swap", "insertion", "inversion", "shake"},
     ),
-    "selection": ({"random", "proportional", "best", "tournament"},) * 3,
+    "selection": ({"random", "proportional", "best", "tournament", "rank"},) * 3,
     "local search": (set(), {"refine"}, {"best-swap", "descent", "tabu"}),
 }
 KINDS = {kind.name: kind for kind in (CROSSOVERS, MUTATIONS, SELECTIONS, SEARCHES)}
@@ -75,7 +75,11 @@ def test_labels_of_operators_differ():
         (CROSSOVERS, "pmxx", "one-point, two-point, uniform, pmx, order, cycle, but got 'pmxx'; did you mean 'pmx'?"),
         (CROSSOVERS, "onepoint", "'onepoint'; did you mean 'one-point'?"),
         (MUTATIONS, "invert", "'invert'; did you mean 'inversion'?"),
-        (SELECTIONS, "xyz", "the selection must be a function or one of random, proportional, best, tournament, but"),
+        (
+            SELECTIONS,
+            "xyz",
+            "the selection must be a function or one of random, proportional, best, tournament, rank, but",
+        ),
         (SELECTIONS, "xyz", "but got 'xyz'."),
         (SEARCHES, "taboo", "the local search must be a function or one of best-swap, descent, tabu, refine, but got"),
         (SEARCHES, 3, "but got 3."),

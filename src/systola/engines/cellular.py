@@ -25,15 +25,7 @@ from systola.operators.appraisal import appraise, choose_appraisal
 from systola.operators.breeding import mutate, recombine, select
 from systola.operators.crossover import CROSSOVERS
 from systola.operators.genes import copy
-from systola.operators.local_search import (
-    SEARCHES,
-    WITH_TABLE,
-    best_swap,
-    find_guidance,
-    numbers_of_memory,
-    refinement,
-    tabu,
-)
+from systola.operators.local_search import find_guidance, find_search, numbers_of_memory, refinement
 from systola.operators.mutation import MUTATIONS
 from systola.operators.selection import SELECTIONS
 from systola.population import note
@@ -62,12 +54,6 @@ _UPDATES = {
 def improve(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> Any:
     """Local search; see `operators.local_search`."""
     return body_of("improve", engine)(engine, space, problem, population, lanes, row, key, lane)
-
-
-def _no_search(
-    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
-) -> None:
-    pass
 
 
 @inlined
@@ -328,7 +314,7 @@ class Cellular:
             bodies[verb_name], label = kind.find(choice, space)
             labels.append(label)
         tallied = choose_appraisal(problem)
-        bodies["improve"], label, table = self._find_search(problem)
+        bodies["improve"], label, table = find_search(self.local_search, problem)
         guidance = find_guidance(problem) if bodies["improve"] is refinement else _NO_GUIDANCE
         synchronous = self.update == "synchronous"
         searched = self.replacement == "searched"
@@ -385,19 +371,3 @@ class Cellular:
         searched = self.local_search is not None and self.every == 1 and self.update == "synchronous"
         if self.replacement == "searched" and not searched:
             raise InputError("the replacement 'searched' needs a local search, `every` 1 and a synchronous update")
-
-    def _find_search(self, problem: Problem) -> tuple[Callable[..., Any], str, Tables | None]:
-        if self.local_search is None:
-            return _no_search, "alone", None
-        search, label = SEARCHES.find(self.local_search, problem.space)
-        if search not in WITH_TABLE:
-            return search, label, None
-        table = problem.tables()
-        if table is None or (search is best_swap and not problem.offers("swap_gains")):
-            if search is tabu:
-                raise InputError(
-                    f"tabu search needs a problem with `tabulate` and `exchange`, which {type(problem).__name__} has "
-                    "not; choose the local search 'descent'"
-                )
-            return search, label, None
-        return WITH_TABLE[search], label + "_table", table

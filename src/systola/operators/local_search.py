@@ -14,11 +14,11 @@ import numpy as np
 from systola.bits import lowest_one
 from systola.encodings import Digits, Order
 from systola.errors import InputError
-from systola.increments import Guidance, exchange, refine, swap_gains, tabulate, weigh
+from systola.increments import Guidance, Tables, exchange, refine, swap_gains, tabulate, weigh
 from systola.kernel import called, inlined
 from systola.lines import largest_allowed, least, padded
 from systola.operators.appraisal import gauge, try_swap
-from systola.operators.kind import Kind
+from systola.operators.kind import Kind, Operator
 from systola.problem import Problem, better
 from systola.rng import below, common, numbers
 
@@ -263,6 +263,30 @@ def numbers_of_memory(problem: Problem) -> int:
     """How many numbers a tabu list takes."""
     n: int = problem.space.n
     return 2 * n * padded(n)
+
+
+def _no_search(
+    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
+) -> None:
+    pass
+
+
+def find_search(choice: str | Operator | None, problem: Problem) -> tuple[Operator, str, Tables | None]:
+    """The function, a label for it, and the problem's table if the search works with it."""
+    if choice is None:
+        return _no_search, "alone", None
+    search, label = SEARCHES.find(choice, problem.space)
+    if search not in WITH_TABLE:
+        return search, label, None
+    table = problem.tables()
+    if table is None or (search is best_swap and not problem.offers("swap_gains")):
+        if search is tabu:
+            raise InputError(
+                f"tabu search needs a problem with `tabulate` and `exchange`, which {type(problem).__name__} has "
+                "not; choose the local search 'descent'"
+            )
+        return search, label, None
+    return WITH_TABLE[search], label + "_table", table
 
 
 def find_guidance(problem: Problem) -> Guidance:
