@@ -4,13 +4,16 @@ EXTRAS ?= dev
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench reproduce soak clean
+.PHONY: demo test test-long lint bench reproduce soak clean
 
 demo: $(VENV)/.installed
 	$(BIN)/systola solve knapsack:1000-1000 --algorithm sgs-b
 
 test: $(VENV)/.installed-$(EXTRAS)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
+
+test-long: $(VENV)/.installed-$(EXTRAS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
 
 lint: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/ruff check src tests benchmarks examples

@@ -142,7 +142,10 @@ def fits(printed: str, promised: str) -> bool:
     return re.fullmatch(pattern, lines(printed), re.DOTALL) is not None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, id=p.name, marks=pytest.mark.long if p.name == "own-operator.md" else []) for p in PAGES],
+)
 def test_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "docs"}

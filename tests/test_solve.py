@@ -84,7 +84,9 @@ def every_step(monkeypatch):
 # Each engine with two problems or more, and each problem with one kernel or more: pairs take long to compile.
 KERNELS = {"sgs-t": 0, "sgs-e": 0, "sgs-v": 0, "sgs-b": 0, "sga": 1, "ega": 1, "ga": 1, "rs": 2}
 PAIRS = [
-    pytest.param(problem, engine, id=f"{engine.name}-{type(problem).__name__}")
+    pytest.param(
+        problem, engine, id=f"{engine.name}-{type(problem).__name__}", marks=pytest.mark.long if k in (1, 2) else []
+    )
     for k, problem in enumerate(binary_problems())
     for engine in ENGINES
     if (KERNELS.get(engine.name, 3) + k) % 5 < 2 or k == 0
@@ -681,5 +683,5 @@ def test_other_encodings_have_a_recommended_engine():
 
 def test_the_plain_objective_agrees():
     for problem in binary_problems():
-        solution = run(problem).solution
+        solution = run(problem, backend="python").solution
         assert evaluate(problem.record, solution.astype(int)) == plain_value(problem, solution)

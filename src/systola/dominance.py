@@ -300,9 +300,9 @@ def _compile_covering(blocks: Any, place: Any, points: Any, q: Any, d: Any, k: A
     return covering
 
 
-def exceed(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any) -> Any:
+def exceed(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any, spare: Any) -> Any:
     """A bit for each row at + q, q < count: whether sign times its number in this column is above the value, or not
-    below it if `equal`. `count` is at most VECTOR."""
+    below it if `equal`. `count` is at most VECTOR; `spare` says that so many rows may be read in any case."""
     hits = 0
     for q in range(count):
         number = sign * block[at + q, column]
@@ -337,11 +337,17 @@ def _exceeding_vectors(
 
 
 @overload(exceed, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
-def _compile_exceed(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any) -> Any:
+def _compile_exceed(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any, spare: Any) -> Any:
     if block.layout != "F" or block.dtype not in (types.int64, types.float64):
         return exceed
 
-    def by_vectors(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any) -> Any:
+    def by_vectors(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any, spare: Any) -> Any:
+        if not spare:
+            hits = np.int64(0)
+            for q in range(count):
+                number = sign * block[at + q, column]
+                hits |= np.int64(number >= value if equal else number > value) << q
+            return hits
         kind = block.dtype.type
         return _exceeding_vectors(
             block, np.int64(at), np.int64(count), np.int64(column), kind(sign), kind(value), bool(equal)

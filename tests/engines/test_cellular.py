@@ -352,6 +352,7 @@ def test_compiled_equals_twin(engine):
     check_twin(assignment(7), engine, 12, compiled=True)
 
 
+@pytest.mark.long
 def test_compiled_equals_twin_of_bits():
     check_twin(small_knapsack(70), Small(size=12), 8, compiled=True)
 
@@ -392,7 +393,7 @@ def twin_of_drift(world, x, numbers):
 OWN = Small(crossover=blend, mutation=drift)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_own_crossover_and_mutation(compiled, monkeypatch):
     """A user's functions, with a helper, in the place of those that come with systola."""
     monkeypatch.setitem(naive_cellular.CROSSOVERS, blend, twin_of_blend)

@@ -447,7 +447,13 @@ COMPILED = {
 }
 
 
-@pytest.mark.parametrize(("problem", "engine", "steps"), COMPILED.values(), ids=COMPILED)
+@pytest.mark.parametrize(
+    ("problem", "engine", "steps"),
+    [
+        pytest.param(*case, id=name, marks=pytest.mark.long if name in ("tabu-table", "hill-flip-two") else [])
+        for name, case in COMPILED.items()
+    ],
+)
 def test_compiled(problem, engine, steps):
     """As the twin; and with one thread, two, and interpreted: the same best, found in the same step, same trace."""
     check_twin(problem, engine, steps, compiled=True)

@@ -215,7 +215,10 @@ ENGINES = {
 }
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.long if n in ("line-sweep", "sgs-e", "sga", "hill") else []) for n in ENGINES],
+)
 def test_any_engine_can_be_a_deme(name):
     """Interpreted; two of them compiled as well, which takes its time."""
     problem = small_knapsack(16)
@@ -246,7 +249,7 @@ def test_a_guest_better_than_all_is_what_a_deme_goes_on_from():
 
 def test_each_deme_has_its_own_engine():
     engines = [sy.SteadyState(size=20), sy.Cellular(size=25, neighbourhood="L5"), sy.Tabu()]
-    result = run(Islands(engines, synchronous=True), 60, assignment(12, 3), backend="python")
+    result = run(Islands(engines, synchronous=True), 10, assignment(12, 3), backend="python")
     assert [d["engine"] for d in result.islands["demes"]] == ["ssga", "cellular", "tabu"]
     assert result.feasible
 

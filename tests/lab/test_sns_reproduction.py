@@ -262,6 +262,7 @@ def best_of(problem):
     return int((choices @ problem.profits)[fits].max())
 
 
+@pytest.mark.long
 def test_figures(folder, tmp_path):
     pytest.importorskip("matplotlib", reason='needs the extra "plots"')
     made = draw_figures(folder, str(tmp_path))

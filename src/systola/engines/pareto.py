@@ -22,6 +22,7 @@ from systola.engines.walk import NOW, advance, copy_row
 from systola.errors import InputError
 from systola.increments import Tables
 from systola.kernel import called, inlined
+from systola.lines import VECTOR
 from systola.operators.appraisal import choose_appraisal
 from systola.operators.neighbourhoods import FIELDS, lay_out
 from systola.operators.neighbours import locate, make, observe
@@ -91,12 +92,13 @@ def _is_covered(self: Any, scores: Any, first: Any, last: Any, other: Any, at: A
 
 
 @inlined
-def _block(self: Any, scores: Any, row: Any, trial: Any, at: Any, count: Any, above: Any) -> Any:
+def _block(self: Any, scores: Any, row: Any, trial: Any, rooms: Any, at: Any, count: Any, above: Any) -> Any:
     """A bit for each neighbour of a block: whether the row does not cover it; if `above`, whether it covers the row."""
     wanted = np.int64((1 << count) - 1 if above else 0)
+    spare = trial.shape[0] // rooms > VECTOR  # on a GPU the next rows are another thread's
     for k in range(self.count):
         sign = self.signs[k]
-        exceeding = exceed(trial, at, count, k, sign, sign * scores[row, k], above)
+        exceeding = exceed(trial, at, count, k, sign, sign * scores[row, k], above, spare)
         wanted = wanted & exceeding if above else wanted | exceeding
     return wanted
 
@@ -104,15 +106,15 @@ def _block(self: Any, scores: Any, row: Any, trial: Any, at: Any, count: Any, ab
 def _keep_open(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
     """The body of `sieve`: neighbours that the explored solution does not cover, nor the member that covered the last
     one that was: most are covered by either. Or those that cover the explored solution, if no others count."""
-    scores, trial = population.scores, lanes.trial
+    scores, trial, rooms = population.scores, lanes.trial, lanes.step.shape[0]
     if self.dominating:
-        return _block(self, scores, NOW, trial, at, count, True)
-    hint = np.int64(lanes.until[at // (trial.shape[0] // lanes.step.shape[0]), 0])
+        return _block(self, scores, NOW, trial, rooms, at, count, True)
+    hint = np.int64(lanes.until[at // (trial.shape[0] // rooms), 0])
     if hint > population.memory[_MEMBERS]:
         hint = np.int64(NOW)
-    wanted = _block(self, scores, NOW, trial, at, count, False)
+    wanted = _block(self, scores, NOW, trial, rooms, at, count, False)
     if wanted != 0:
-        wanted &= _block(self, scores, hint, trial, at, count, False)
+        wanted &= _block(self, scores, hint, trial, rooms, at, count, False)
     return wanted
 
 
