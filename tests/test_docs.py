@@ -144,7 +144,10 @@ def fits(printed: str, promised: str) -> bool:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(p, id=p.name, marks=pytest.mark.long if p.name == "own-operator.md" else []) for p in PAGES],
+    [
+        pytest.param(p, id=p.name, marks=pytest.mark.long if p.name in ("own-operator.md", "islands.md") else [])
+        for p in PAGES
+    ],
 )
 def test_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -171,6 +174,7 @@ def test_lists_name_what_is_there() -> None:
     assert not (PLAIN | LONG) - written
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.name)
 def test_examples(example: Path, tmp_path: Path) -> None:
     if "lab.plots" in example.read_text(encoding="utf-8"):

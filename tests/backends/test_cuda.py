@@ -77,7 +77,7 @@ def test_whole_run_of_a_mesh_races_checked():
 @pytest.mark.parametrize(
     "engine",
     [
-        sy.Cellular(size=8, reach=1, local_search="best-swap", every=2),
+        pytest.param(sy.Cellular(size=8, reach=1, local_search="best-swap", every=2), marks=pytest.mark.long),
         sy.Cellular(size=8, reach=1, selection="random", crossover="cycle", local_search="tabu", every=2, length=10),
     ],
     ids=lambda e: e.local_search,
@@ -96,7 +96,10 @@ def test_same_trace_of_a_cellular_algorithm_races_checked(engine):
     "engine",
     [
         sy.Cellular(size=9, neighbourhood="L5", selection="tournament", replacement="better"),
-        sy.Cellular(size=9, neighbourhood="L5", replacement="searched", local_search="refine", every=1, length=60),
+        pytest.param(
+            sy.Cellular(size=9, neighbourhood="L5", replacement="searched", local_search="refine", every=1, length=60),
+            marks=pytest.mark.long,
+        ),
     ],
     ids=["alone", "refine"],
 )
@@ -199,7 +202,7 @@ def test_warm_start_checkpoint_and_resume_across_backends(tmp_path):
     assert story(whole) == story(on_cpu) == story(on_gpu)
 
 
-@pytest.mark.parametrize("capability", [(7, 5), (9, 0), (12, 0)], ids=["sm_75", "sm_90", "sm_120"])
+@pytest.mark.parametrize("capability", [(7, 5), (9, 0)], ids=["sm_75", "sm_90"])
 def test_largest_kernels_link_without_spills(capability):
     """Those that need most registers."""
     link_all(capability, lambda engine, kernel: kernel == "sweep" and engine in ("cellular", "pls", "ig"))

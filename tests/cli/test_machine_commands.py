@@ -189,6 +189,7 @@ def test_devices_refuses_other_architectures(call):
     assert "'76' is not one of '75'" in err
 
 
+@pytest.mark.long
 def test_kernels_do_not_spill(call, monkeypatch):
     """Compiled and linked for the oldest architecture; tests of the backend have all pairs of problems and engines."""
     pairs = {"knapsack:100-1000": (2, ("sgs-b", "hill")), "qap:uniform-20": (1, ("tabu",))}

@@ -343,7 +343,7 @@ def test_integers(crossover, mutation):
     "engine",
     [
         Small(block=4, local_search="best-swap", every=2),
-        Small(update="new-random", local_search="best-swap", every=3),
+        pytest.param(Small(update="new-random", local_search="best-swap", every=3), marks=pytest.mark.long),
         Small(size=12, neighbourhood="L5", replacement="better", local_search="best-swap", every=3),
     ],
     ids=["blocks", "new-random", "torus"],
@@ -478,8 +478,8 @@ BOTH = pytest.mark.parametrize(
     [
         (assignment(7), Small(block=4, local_search="best-swap", every=2)),
         (assignment(7), Small(update="uniform-choice", local_search="best-swap", every=3)),
-        (small_knapsack(70), Small(size=12)),
-        (VALLEY, OWN),
+        pytest.param(small_knapsack(70), Small(size=12), marks=pytest.mark.long),
+        pytest.param(VALLEY, OWN, marks=pytest.mark.long),
     ],
     ids=["assignment", "one after the other", "knapsack", "own operators"],
 )

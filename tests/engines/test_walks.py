@@ -492,6 +492,7 @@ def test_resumed_runs_end_alike(problem, engine, pause, tmp_path):
     assert story(solve(stop=sy.Iterations(13), resume=path)) == story(whole)
 
 
+@pytest.mark.long
 def test_resumed_on_another_backend(tmp_path):
     problem, engine, _ = COMPILED["tabu-table"]
     solve = partial(sy.solve, problem, engine, seed=SEED)

@@ -361,7 +361,7 @@ def test_instances_are_shown_converted_and_solved(tmp_path: Path, capsys: pytest
     assert open_instance(str(plain)).problem.digest() == uniform(6, 3, 4).digest()
     assert open_instance(str(dated)).problem.digest() == uniform(6, 3, 4, "makespan,tardiness").digest()
     for spec, objectives in ((str(plain), int), (f"{dated}?objectives=tardy,makespan,flowtime", list)):
-        assert main(["solve", spec, "--seconds", "0.2", "--json"]) == 0
+        assert main(["solve", spec, "--iterations", "2", "--backend", "python", "--json"]) == 0
         result = json.loads(capsys.readouterr().out)
         assert isinstance(result["objective"], objectives)
         assert sorted(result["solution"]) == list(range(6))

@@ -247,6 +247,7 @@ def test_a_guest_better_than_all_is_what_a_deme_goes_on_from():
         assert deme.history[-1][2][0] >= best.objective, name
 
 
+@pytest.mark.long
 def test_each_deme_has_its_own_engine():
     engines = [sy.SteadyState(size=20), sy.Cellular(size=25, neighbourhood="L5"), sy.Tabu()]
     result = run(Islands(engines, synchronous=True), 10, assignment(12, 3), backend="python")

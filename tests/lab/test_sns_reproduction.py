@@ -107,6 +107,7 @@ def test_instances_and_algorithms_are_the_papers():
         assert set(load_claims("sns", group.profit_table).better) <= set(NAMES)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")
 def test_public_files():
     check_files(str(PUBLIC))

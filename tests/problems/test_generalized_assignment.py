@@ -219,6 +219,7 @@ class Plain(sy.Problem):
     violation = sy.GeneralizedAssignment.violation
 
 
+@pytest.mark.long
 def test_the_same_run_with_and_without_reassignments():
     """Compiled and interpreted, and few children are so different that they are measured anew."""
     problem = generate("b", 4, 24, 2)
