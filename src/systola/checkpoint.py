@@ -76,3 +76,13 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]
             return state, {name: arrays[name] for name in arrays.files}
     except (ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} is damaged: {error}") from None
+
+
+def check_identity(state: dict[str, Any], identity: dict[str, Any], path: str | Path) -> None:
+    """An InputError if a checkpoint's state is not of the run that this identity describes."""
+    for key, wanted in identity.items():
+        if state.get(key) != wanted:
+            raise InputError(
+                f"the checkpoint {path} belongs to another run: its {key} is {state.get(key)!r}, "
+                f"this run has {wanted!r}"
+            )

@@ -18,7 +18,7 @@ from numba.core.errors import NumbaError
 from systola.archive import nondominated
 from systola.backends import cpu
 from systola.backends.session import Session, Work
-from systola.checkpoint import read_checkpoint
+from systola.checkpoint import check_identity, read_checkpoint
 from systola.encodings import Array
 from systola.engines.engine import Design, Engine
 from systola.engines.immigration import hosts
@@ -155,7 +155,7 @@ def solve(
     resumed = None
     if resume is not None:
         resumed = read_checkpoint(resume)
-        _check_identity(resumed[0], identity, resume)
+        check_identity(resumed[0], identity, resume)
         missing = {"step", "seconds", "trace"} - set(resumed[0])
         if missing:
             raise InputError(f"the checkpoint {resume} is incomplete: it lacks {', '.join(sorted(missing))}")
@@ -302,15 +302,6 @@ def _reason(problem: Problem, probe: Array) -> str:
         source = linecache.getline(code.co_filename, line).strip()
         return f"{what} ({Path(code.co_filename).name}, line {line}: {source})"
     return "what it calls cannot be compiled"
-
-
-def _check_identity(state: dict[str, Any], identity: dict[str, Any], path: str | Path) -> None:
-    for key, wanted in identity.items():
-        if state.get(key) != wanted:
-            raise InputError(
-                f"the checkpoint {path} belongs to another run: its {key} is {state.get(key)!r}, "
-                f"this run has {wanted!r}"
-            )
 
 
 def _front_of(run: Run | Archipelago, engine: Engine | Islands) -> tuple[list[list[Any]] | None, Array | None]:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from conftest import small_knapsack, story
 from engines.naive_steady_state import Twin
 from systola.formats.generalized_assignment_generator import generate
 from systola.islands.deme import Deme, seed_of
+from systola.islands.dwelling import Dwelling
 from systola.islands.islands import Islands
 from systola.islands.parcel import Parcel, pack, size_of_parcel, unpack
 from systola.islands.torus import connectivity, neighbours_of
@@ -92,6 +94,21 @@ def test_synchronous_islands_can_be_repeated(demes):
     other = run(islands, threads=1, seed=2)
     assert told(other) != told(one)
     assert (one.seed, other.seed) == (1, 2)
+
+
+def test_being_watched_changes_nothing(monkeypatch):
+    """Progress is told by a thread that must not reach into a session: others are at work in it."""
+    monkeypatch.setattr("systola.islands.archipelago._REPORT_SECONDS", 0.0)
+    islands = Islands(sy.SteadyState(size=20), 4, synchronous=True)
+    look, lookers = Dwelling.best, []
+    monkeypatch.setattr(Dwelling, "best", lambda self: lookers.append(threading.current_thread()) or look(self))
+    heard = []
+    watched = run(islands, 3000, threads=2, callback=lambda p: heard.append(p) and False)
+    assert lookers.count(threading.main_thread()) == 2 * 4  # each deme's first population, and its account at the end
+    assert told(watched) == told(run(islands, 3000, threads=2))
+    assert len(heard) > 20
+    assert heard[-1].objective == watched.objective
+    assert heard[-1].evaluations == watched.evaluations
 
 
 def test_interpreted_islands_agree():

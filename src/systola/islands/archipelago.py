@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from systola.backends.session import Work
-from systola.checkpoint import read_checkpoint, write_checkpoint
+from systola.checkpoint import check_identity, read_checkpoint, write_checkpoint
 from systola.encodings import Array
 from systola.errors import InputError
 from systola.islands.account import Account, account_of, find_leader, join_histories, summarise
@@ -22,6 +22,7 @@ from systola.islands.journal import Journal, Replay, read_journal
 from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
+from systola.population import ranks_above
 from systola.run import Callback, Progress, held_interrupts, objective_of, told_plainly, violation_of
 from systola.stop import Stop
 from systola.trace import Trace
@@ -180,12 +181,7 @@ class Archipelago:
             deme.start(given)
             return 0.0
         state, arrays = read_checkpoint(path)
-        for key, wanted in self.identity.items():
-            if state.get(key) != wanted:
-                raise InputError(
-                    f"the checkpoint {path} belongs to another run: its {key} is {state.get(key)!r}, this run has "
-                    f"{wanted!r}"
-                )
+        check_identity(state, self.identity, path)
         deme.restore(state, arrays)
         return float(state["seconds"])
 
@@ -258,12 +254,17 @@ class Archipelago:
             signal.signal(signal.SIGUSR1, before)
 
     def _tell(self, stage: str) -> bool:
-        """Tell how far the demes of this process have got; whether the run shall end."""
+        """Tell how far the demes of this process have got; whether the run shall end.
+
+        By what they have noted themselves: others may be at work in their sessions.
+        """
         if self.callback is None or not self.demes:
             return False
         problem, seconds = self.work.problem, self.clock()
-        known = [account_of(deme) for deme in self.demes]
-        measures, step = find_leader(problem, known).measures, max(a.step for a in known)
+        measures, step = self.demes[0].history[-1][2], max(deme.step for deme in self.demes)
+        for deme in self.demes[1:]:
+            if ranks_above(problem.record, deme.history[-1][2], measures):
+                measures = deme.history[-1][2]
         fractions = [0.0]
         if self._last_step() < _FOREVER:
             fractions.append(step / max(1, self._last_step()))
@@ -272,7 +273,7 @@ class Archipelago:
         told = Progress(
             stage,
             step,
-            sum(a.evaluations for a in known),
+            sum(d.work.design.started + d.step * d.work.design.per_step for d in self.demes),
             seconds,
             objective_of(problem, measures),
             violation_of(problem, measures),
