@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+
+from systola.lab.machine import Machine
 
 pytest.importorskip("mpi4py", reason="needs the extra mpi")
 MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -145,3 +148,22 @@ def test_survivors_adopt_the_demes_of_a_killed_rank(tmp_path):
     assert len(found["islands"]["demes"]) == 6
     assert any("was adopted" in note for note in found["notes"])
     assert any("1 of 4 processes failed" in note for note in found["notes"])
+
+
+def test_a_simulation_measures_messages_between_the_processes_of_its_job(tmp_path):
+    done = launch(["simulate", "--demes", "16", "--rounds", "5", "--latency", "0.5", "--json"], 2)
+    assert done.returncode == 0, done.stderr
+    machine = json.loads(done.stdout)["machine"]  # of rank 0 alone
+    assumed = asdict(Machine())
+    measured = {name for name in assumed if machine[name] != assumed[name]} - {"latency"}
+    assert measured == {"byte_seconds", "export_seconds", "import_seconds", "probe_seconds", "barrier_seconds"}
+    assert all(0 <= machine[name] < 0.1 for name in measured)
+    assert machine["latency"] == 0.5  # as named
+    arguments = ["reproduce", "pgap", "--quick", "--quiet", "--store", str(tmp_path / "s.sqlite")]
+    done = launch([*arguments, "--part", "simulation"], 2)
+    assert done.returncode == 0, done.stderr
+    assert "assumed" not in done.stdout
+    assert done.stdout.count("what things cost") == 1
+    done = launch(arguments, 2)
+    assert done.returncode == 2
+    assert "this job has 2 processes" in done.stderr

@@ -70,6 +70,8 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
 
     Finished runs are kept in the store: an interrupted reproduction goes on where it was.
     """
+    from systola.islands.mpi import told_size
+    from systola.lab.messages import find_message_costs
     from systola.lab.store import Store
     from systola.lab.tables import render
 
@@ -79,6 +81,11 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
             raise InputError(f"--{name} is for {' and '.join(papers)}, but the paper is {paper}; leave it out")
     choices = {"part": options["part"], "full": bool(options["full"])} if paper == "pgap" else {}
     groups = experiment.choose_groups(table, quick, **choices)
+    if told_size() > 1 and options["part"] != "simulation":
+        raise InputError(
+            f"this job has {told_size()} processes, and each of them would make the same runs; start one, or add "
+            "--part simulation to pgap, for which messages are measured between them"
+        )
     if options["figures"]:
         _draw(table, options)
         return
@@ -86,6 +93,10 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
     if paper in _SOME["instances"]:
         experiment.check_files(options["instances"], groups)
         extra["folder"] = options["instances"]
+    if options["part"] == "simulation":
+        rank, extra["costs"] = find_message_costs()
+        if rank > 0:
+            return
     suffix = {"text": "txt", "markdown": "md", "csv": "csv", "latex": "tex"}[options["form"]]
     kept = Path(options["store"] or f"results/{paper}.sqlite")
     make_folder(kept.parent, "store")

@@ -36,17 +36,24 @@ def simulate(demes: str, rounds: int, seed: int, output: str | None, **options: 
     """Simulate asynchronous migration among many demes, and the same with barriers.
 
     Time is virtual and no problem is solved: what an iteration and a message cost is given, what a search finds is a
-    model. Costs that are not named have the defaults of `systola.lab.machine.Machine`.
+    model. Costs that are not named have the defaults of `systola.lab.machine.Machine`; started by mpiexec or srun with
+    two processes or more, those of messages are measured between them.
     """
     from systola.lab.drawing import check_target, save, style
     from systola.lab.machine import Machine
-    from systola.lab.scaling import plot_scaling, scaling_tables, simulate_scaling
+    from systola.lab.messages import find_message_costs
+    from systola.lab.scaling import costs_table, plot_scaling, scaling_tables, simulate_scaling
     from systola.lab.tables import render
 
-    machine = Machine(**{name: options[name] for name in _MACHINE if options[name] is not None})
+    named = {name: options[name] for name in _MACHINE if options[name] is not None}
+    Machine(**named)
     if output:  # errors now, not after a minute
         check_target(output)
         style()
+    rank, costs = find_message_costs()
+    if rank > 0:
+        return
+    machine = Machine(**{**costs, **named})
     with Bar("simulation, %", options["quiet"] or options["as_json"]) as bar:
         rows = simulate_scaling(
             _read_sizes(demes),
@@ -59,7 +66,8 @@ def simulate(demes: str, rounds: int, seed: int, output: str | None, **options: 
         runs = [run.to_json() for row in rows for run in (row.asynchronous, row.synchronous)]
         click.echo(json.dumps({"simulation": True, "machine": asdict(machine), "runs": runs}))
     else:
-        click.echo("\n".join(render(table, "text") for table in scaling_tables(rows)), nl=False)
+        tables = (costs_table(machine, costs),) * bool(costs) + scaling_tables(rows)
+        click.echo("\n".join(render(table, "text") for table in tables), nl=False)
     if output:
         save(plot_scaling(rows), output)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,6 +79,15 @@ def simulate_scaling(
             tell(1.0)
         rows.append(Row(size, *runs))
     return tuple(rows)
+
+
+def costs_table(machine: Machine, measured: Container[str], notes: tuple[str, ...] = ()) -> Table:
+    """What a simulation is made with, and which of it was measured."""
+    rows = [
+        (name, f"{value:.3g}", "measured" if name in measured else "assumed") for name, value in asdict(machine).items()
+    ]
+    told = ("In seconds, if the name says nothing else. No deme of the following tables exists.", *notes)
+    return _table("Simulation: what things cost", ("Cost", "value", ""), rows, told)
 
 
 def scaling_tables(rows: Sequence[Row]) -> tuple[Table, ...]:

@@ -110,8 +110,12 @@ def reproduce(
     folder: str | None = None,
     threads: int | None = None,
     seconds: float | None = None,
+    costs: Mapping[str, float] | None = None,
 ) -> dict[int | str, tuple[Table, ...]]:
-    """Run what is missing and make the tables of a part, by its number in the paper or by its name."""
+    """Run what is missing and make the tables of a part, by its number in the paper or by its name.
+
+    `costs` are those of messages as `measure_messages` gives them, for the simulation.
+    """
     count = count_runs(runs, 1)  # as in the paper
     budget = group.budget
     if group.part == "quality":
@@ -123,7 +127,7 @@ def reproduce(
     if not seconds > 0 or not isfinite(seconds):
         raise InputError(f"`seconds > 0` must hold for a run, but got {seconds}")
     if group.part == "simulation":
-        return {group.part: simulate_here(store, budget.instance, budget.sizes, budget.rounds, on_done)}
+        return {group.part: simulate_here(store, budget.instance, budget.sizes, budget.rounds, on_done, costs or {})}
     measure = {"strong": scale_strongly, "population": scale_population, "solutions": count_solutions}[group.part]
     return {group.part: measure(store, budget.instance, seconds, count, threads, on_done)}
 

@@ -4,7 +4,7 @@ many different solutions are found, with asynchronous migration and with barrier
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
 from typing import Any
@@ -29,7 +29,7 @@ from systola.lab.reproductions.pgap_runs import (
     run_missing,
     shares_of,
 )
-from systola.lab.scaling import scaling_tables, simulate_scaling
+from systola.lab.scaling import costs_table, scaling_tables, simulate_scaling
 from systola.lab.simulation import MODES
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
@@ -113,28 +113,28 @@ def count_solutions(
 
 
 def simulate_here(
-    store: Store, instance: str, sizes: Sequence[int], rounds: int, on_done: OnDone | None
+    store: Store,
+    instance: str,
+    sizes: Sequence[int],
+    rounds: int,
+    on_done: OnDone | None,
+    costs: Mapping[str, float],
 ) -> tuple[Table, ...]:
-    """As Figs. 5 to 9, for more demes than this machine can run: simulated, by times of iterations measured here."""
+    """As Figs. 5 to 9, for more demes than this machine can run: simulated, by times of iterations measured here, and
+    of messages if their costs are given."""
     problem = open_instance(instance).problem
     islands = Islands(SteadyState(size=DEME), 4)
     job = Job(instance, "ssga-stretches", 1, {"size": DEME, "stretches": STRETCHES}, digest=problem.digest())
     key = job.key(EXPERIMENT)
     if not store.has(key):
         store.add(key, _measure(problem, islands))
-    machine = Machine(**store.result(key)["machine"])
+    machine = Machine(**{**store.result(key)["machine"], **costs})
     rows = simulate_scaling(
         sizes, rounds, machine=machine, on_progress=lambda part: on_done and on_done(int(100 * part), 100, job)
     )
-    measured = ("iteration_seconds", "spread", "stall_chance", "stall_seconds", "message_bytes")
-    costs = [
-        (name, f"{value:.3g}", "measured" if name in measured else "assumed") for name, value in asdict(machine).items()
-    ]
-    notes = (
-        f"Measured on {instance} with a deme of {DEME}, alone on one core, in {STRETCHES} stretches of 25 iterations; "
-        "in seconds, unless the name says something else. No deme of the following tables exists.",
-    )
-    return (_table("Simulation: what things cost", ("Cost", "value", ""), costs, notes), *scaling_tables(rows))
+    measured = {"iteration_seconds", "spread", "stall_chance", "stall_seconds", "message_bytes", *costs}
+    note = f"Iterations are of {instance} with a deme of {DEME}, alone on one core, {STRETCHES} stretches of 25."
+    return costs_table(machine, measured, (note,)), *scaling_tables(rows)
 
 
 def _measure(problem: Problem, islands: Islands) -> Facts:
