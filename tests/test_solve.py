@@ -587,6 +587,25 @@ def test_bad_threads(threads):
         run(threads=threads)
 
 
+def test_engines_have_names():
+    problem = small_knapsack()
+    by_name = sy.solve(problem, "sgs-e", stop=sy.Iterations(3), backend="python")
+    assert story(by_name) == story(sy.solve(problem, sy.SGS("E"), stop=sy.Iterations(3), backend="python"))
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [
+        ("sgs-x", "no algorithm 'sgs-x'; did you mean"),
+        (sy.SGS, "but got <class 'systola"),
+        (3, "a name such as 'sgs-b'"),
+    ],
+)
+def test_what_is_no_engine(engine, words):
+    with pytest.raises(sy.InputError, match=words):
+        sy.solve(small_knapsack(), engine)
+
+
 @pytest.mark.parametrize("backend", ["gpu", "CPU", "", None])
 def test_bad_backends(backend):
     with pytest.raises(sy.InputError, match="cpu, cuda or python"):

@@ -20,10 +20,10 @@ from systola.backends import cpu
 from systola.backends.session import Session, Work
 from systola.checkpoint import check_identity, read_checkpoint
 from systola.encodings import Array
+from systola.engines.catalog import make_engine
 from systola.engines.engine import Design, Engine
 from systola.engines.immigration import hosts
 from systola.engines.pareto import PLS
-from systola.engines.presets import recommend
 from systola.errors import CheckFailed, InputError, ObjectiveError, SlowObjectiveWarning
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
@@ -40,7 +40,7 @@ from systola.version import __version__
 
 def solve(
     problem: Problem,
-    engine: Engine | Islands | None = None,
+    engine: Engine | Islands | str | None = None,
     *,
     stop: Stop | None = None,
     seed: int = 1,
@@ -62,10 +62,11 @@ def solve(
     ----------
     problem : Problem
         One of ``systola.problems`` or your own.
-    engine : Engine or Islands, optional
-        ``SGS(...)``, ``SGA()``, ...; by default the recommended one for the problem. With ``Islands(...)`` several
-        populations run side by side and send each other solutions: on the threads of this process, or, if it was
-        started by mpiexec or srun, on all processes of the job, each of which gets the same result.
+    engine : Engine, Islands or str, optional
+        ``SGS(...)``, ``SGA()``, ..., or a name as on the command line, ``"sgs-b"``; by default the recommended one for
+        the problem. With ``Islands(...)`` several populations run side by side and send each other solutions: on the
+        threads of this process, or, if it was started by mpiexec or srun, on all processes of the job, each of which
+        gets the same result.
     stop : Stop, optional
         Budgets, combined with ``|``; by default the engine's own number of iterations.
     seed : int
@@ -100,7 +101,12 @@ def solve(
             f"{type(problem).__name__} has {len(problem.senses)} objectives, and no method `fitness` that makes one "
             "number of them (larger is better), by which an engine could compare solutions; add it"
         )
-    engine = recommend(problem) if engine is None else engine
+    if engine is None or isinstance(engine, str):
+        engine = make_engine(engine or "auto", problem)
+    if isinstance(engine, type) or not (isinstance(engine, Islands) or hasattr(engine, "prepare")):
+        raise InputError(
+            f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
+        )
     most = numba.config.NUMBA_NUM_THREADS
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most):
         raise InputError(f"`1 <= threads <= {most}` must hold here, but got {threads!r}")

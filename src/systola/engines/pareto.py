@@ -35,6 +35,7 @@ from systola.verbs import Body, give_body
 _MEMBERS, _ASIDE, _RESTARTS, _FLAGS = range(1, 5)  # in memory: counts, then for each member whether it was explored
 _FIRST_ROOM = 256
 _CHUNK = 64
+_GUARDS = 8  # members that a lane tries first
 _MOST_THREADS = 1 << 16
 
 
@@ -104,17 +105,20 @@ def _block(self: Any, scores: Any, row: Any, trial: Any, rooms: Any, at: Any, co
 
 
 def _keep_open(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
-    """The body of `sieve`: neighbours that the explored solution does not cover, nor the member that covered the last
-    one that was: most are covered by either. Or those that cover the explored solution, if no others count."""
+    """The body of `sieve`: neighbours that the explored solution does not cover, nor the members that last covered
+    others: most are covered by one of these. Or those that cover the explored solution, if no others count."""
     scores, trial, rooms = population.scores, lanes.trial, lanes.step.shape[0]
-    if self.dominating:
-        return _block(self, scores, NOW, trial, rooms, at, count, True)
-    hint = np.int64(lanes.until[at // (trial.shape[0] // rooms), 0])
-    if hint > population.memory[_MEMBERS]:
-        hint = np.int64(NOW)
-    wanted = _block(self, scores, NOW, trial, rooms, at, count, False)
-    if wanted != 0:
-        wanted &= _block(self, scores, hint, trial, rooms, at, count, False)
+    wanted = _block(self, scores, NOW, trial, rooms, at, count, self.dominating)
+    if not self.dominating:
+        lane = at // (trial.shape[0] // rooms)
+        k = 0
+        while wanted != 0 and k < _GUARDS:
+            guard = np.int64(lanes.until[lane, k])
+            if guard == NOW:
+                break
+            if guard <= population.memory[_MEMBERS]:
+                wanted &= _block(self, scores, guard, trial, rooms, at, count, False)
+            k += 1
     return wanted
 
 
@@ -123,8 +127,13 @@ def _keep_candidate(
 ) -> Any:
     """The body of `consider`: keep a neighbour that could come into the archive; see lanes.move for how many are."""
     scores, measures = population.scores, lanes.trial
+    newest = np.int64(lanes.until[lane, 0])
+    if newest <= population.memory[_MEMBERS] and _covers(self, scores, newest, measures, trial):
+        return False
     cover = _find_cover(self, scores, 1, 1 + population.memory[_MEMBERS], measures, trial)
     if cover != NEVER:
+        for k in range(_GUARDS - 1, 0, -1):
+            lanes.until[lane, k] = lanes.until[lane, k - 1]
         lanes.until[lane, 0] = cover
         return False
     count = lanes.move[lane] + 1
@@ -374,6 +383,7 @@ class PLS:
             remembered=_FLAGS + _FIRST_ROOM,
             sections=2,
             near=around.size,
+            memory=_GUARDS,
         )
 
     @staticmethod
