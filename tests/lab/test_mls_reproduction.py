@@ -225,22 +225,31 @@ def test_bad_runs():
 
 def test_short_runs(short, tmp_path, monkeypatch):
     reported, tables = [], {}
+    runs = [SMALL[table] for table in (2, 3, 4)]
     with Store(tmp_path / "runs.sqlite") as store:
-        for table, group in SMALL.items():
+        for group in runs:
             tables |= reproduce(group, store, runs=2, on_done=lambda *at: reported.append(at[:2]), threads=1)
-            assert len(tables) == table - 1
-        assert reported == [(1, 2), (2, 2)] * 4  # of the profile one run of each search
-        rows = store.rows("mls")
-        assert [row["algorithm"] for row in rows].count("pls-profile") == 2
+            assert len(tables) == group.table - 1
+        assert reported == [(1, 2), (2, 2)] * 3
         assert not any("front_solutions" in store.result(job.key("mls")) for job in jobs_of(ALL, 2))
         monkeypatch.setattr(mls, "solve", None)  # nothing is left to do
-        monkeypatch.setattr(mls, "profile_search", None)
         again = {}
-        for group in SMALL.values():
+        for group in runs:
             again |= reproduce(group, store, runs=2)
     assert tables == again
     found = [float(cells(tables[number][0])["20-10"]["solutions"]) for number in (3, 4)]
     assert 1 <= found[0] < found[1]
+
+
+@pytest.mark.long
+def test_a_short_profile(short, monkeypatch):
+    reported = []
+    with Store(":memory:") as store:
+        tables = reproduce(SMALL[5], store, runs=2, on_done=lambda *at: reported.append(at[:2]), threads=1)
+        assert reported == [(1, 2), (2, 2)]  # one run of each search
+        assert [row["algorithm"] for row in store.rows("mls")] == ["pls-profile"] * 2
+        monkeypatch.setattr(mls, "profile_search", None)
+        assert reproduce(SMALL[5], store, runs=2) == tables
     for table in tables[5]:
         shares = [float(text.split()[0]) for text in cells(table)["20-10"].values()]
         assert sum(shares) == pytest.approx(100, abs=0.2)

@@ -133,7 +133,7 @@ def test_files_of_a_folder(folder):
 
 def test_a_solution_beside_a_file_is_the_best_known(folder):
     problem = open_instance(str(folder / "odd")).problem
-    found = sy.solve(problem, stop=sy.Iterations(20))
+    found = sy.solve(problem, sy.SteadyState(size=10), stop=sy.Iterations(20), backend="python")
     assert found.feasible
     (folder / "odd.sol").write_text(" ".join(map(str, found.solution.tolist())))
     assert {case.name: case.best for case in read_cases(str(folder))}["odd"] == found.objective
