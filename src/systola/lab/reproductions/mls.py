@@ -209,9 +209,10 @@ def _shares(group: Group, results: Results) -> tuple[Table, ...]:
         )
         tables.append(Table(title, ("Instance", *parts), tuple(rows)))
     notes = (
-        f"Measured at {MOMENTS} moments of a run, {REPEATS} times each, in bursts of steps: whole ones; the same sweep "
-        "over all neighbours with nothing done with them (evaluation); choosing the next solution and looking at it "
-        "(search). Shares are medians; archiving is the rest, or 0.0 where noise leaves none.",
+        f"Measured at {MOMENTS} moments of a run, {REPEATS} times each: its next step; the same sweep over all "
+        "neighbours with nothing done with them (evaluation); choosing the next solution and looking at it (search). "
+        "Shares are medians; archiving is the rest, or 0.0 where noise leaves none. The parts are programs of their "
+        "own, which compilers arrange differently: a difference of five points may be chance.",
         *(f"Paper: {note}" for note in printed.notes),
     )
     return (*tables[:-1], replace(tables[-1], notes=notes))
