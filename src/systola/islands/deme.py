@@ -53,7 +53,7 @@ class Deme:
     def __post_init__(self) -> None:
         self.session = Dwelling(self.work, self.compiled, self.islands.pool)
         self.pool = self.session.pool
-        self._best: Array | None = None
+        self._mark = b""
 
     def start(self, given: Array) -> None:
         """Make the first population."""
@@ -78,12 +78,12 @@ class Deme:
 
     def look(self, seconds: float) -> None:
         """After a stretch: see whether it brought anything better; now, `seconds` after the beginning of the run."""
-        best = self.session.best()
-        if self._best is None or self.session.improves(self._best):
-            if self._best is not None:
+        if self.session.mark != self._mark:
+            best = self.session.best()
+            if self._mark:
                 self._elites = [*self._elites, best.best[0].copy()][-self.islands.rate :]
-            self._best = best.score[0].copy()
-            self.history.append((self.step, seconds, self._best))
+            self._mark = self.session.mark
+            self.history.append((self.step, seconds, best.score[0].copy()))
         if self.islands.lags and self.step:
             time.sleep(self.islands.lags[self.number])
 
@@ -164,7 +164,7 @@ class Deme:
         self.history = [(s, t, np.array(m, self.work.dtype)) for s, t, m in state["history"]]
         self._serials = {int(k): v for k, v in state["serials"].items()}
         self._elites = list(arrays["elites"])
-        self._best = self.session.best().score[0].copy()
+        self._mark = self.session.mark
 
 
 def seed_of(seed: int, deme: int) -> int:

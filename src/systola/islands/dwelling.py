@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 
 from systola.backends.cpu import CpuSession
@@ -13,7 +14,6 @@ from systola.encodings import Array
 from systola.engines.engine import advance, conclude, phase
 from systola.engines.immigration import admit
 from systola.kernel import kernel
-from systola.population import ranks_above
 from systola.rng import MIGRATE, draw
 
 HEAD, COUNT, INJECTED = range(3)  # of a pool's state
@@ -78,7 +78,7 @@ class Dwelling(CpuSession):
 
     def dwell(self, step: int, steps: int) -> None:
         """Make `steps` steps from `step` on."""
-        self._dwell(
+        args = (
             self._work.design.record,
             self._space,
             self._record,
@@ -90,15 +90,21 @@ class Dwelling(CpuSession):
             step,
             steps,
         )
+        self._dwell(*args)
+        if self._dwell is dwell and not numba.config.DISABLE_JIT:
+            # Types stay what they are; looking them up takes as long as some steps.
+            self._dwell = dwell.get_overload(tuple(numba.typeof(arg) for arg in args))
 
     def row(self, place: int) -> Array:
         """A solution of the population."""
         copied: Array = self._population.x[place].copy()
         return copied
 
-    def improves(self, score: Array) -> bool:
-        """Whether the best solution so far is a better answer than one with these measures."""
-        return bool(ranks_above(self._record, self.best().score[0], score))
+    @property
+    def mark(self) -> bytes:
+        """Another one whenever there is a better solution than before."""
+        measures: bytes = self._lanes.score[0].tobytes()
+        return measures
 
 
 def make_pool(places: int, row: Array) -> Pool:
