@@ -394,6 +394,10 @@ def test_command_line(tmp_path):
     plain = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "4 demes, synchronous" in plain.stdout
     assert "migration" in plain.stdout
+    short = subprocess.run([*command[:-1], "40"], capture_output=True, text=True, check=True)
+    told_why = " ".join(short.stdout.split())
+    assert "none: demes export every 50 iterations, but made 40 at most" in told_why
+    assert "try --migration export_every=10 --migration import_every=5" in told_why
     config = subprocess.run([*command, "--print-config"], capture_output=True, text=True, check=True).stdout
     (tmp_path / "run.toml").write_text(config)
     again = [*command[:4], "--config", str(tmp_path / "run.toml"), "--json"]

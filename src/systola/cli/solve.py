@@ -221,10 +221,18 @@ def _refuse_unknown(table: Any, known: tuple[str, ...], where: str) -> None:
 
 def _add_islands(table: Any, told: dict[str, Any]) -> None:
     """What demes did, in two lines."""
+    from systola.islands.torus import connectivity
+
     where = f", on {told['ranks']} processes" if told["ranks"] > 1 else ""
     mode = "synchronous" if told["synchronous"] else "asynchronous"
     rate, share = told["iterations_per_second"], told["communication_share"]
     table.add_row("islands", f"{len(told['demes'])} demes, {mode}{where}; {rate:,.0f} iterations/s each")
+    most, wanted = max(deme["iterations"] for deme in told["demes"]), told["export_every"]
+    if most < wanted and len(told["demes"]) > 1:
+        often = max(most // 4, connectivity(len(told["demes"])) * told["rate"])
+        hint = f"; try --migration export_every={often} --migration import_every={often // 2}" if often <= most else ""
+        table.add_row("migration", f"none: demes export every {wanted:,} iterations, but made {most:,} at most{hint}")
+        return
     moved = f"{told['sent']:,} solutions sent, {told['received']:,} received, {told['overwritten']:,} overwritten"
     table.add_row("migration", f"{share:.1%} of the time; {moved}; {told['skipped']:,} exports without a free slot")
 
