@@ -3,7 +3,7 @@
 Numba optimises every function that a kernel calls, with all that this one calls in turn, and makes machine code of it,
 though it is the kernel, with all of them linked into it and optimised once more, that runs. While one of our kernels is
 compiled, functions without a wrapper for Python, which nothing but compiled code can call, are only made smaller and
-left so for linking. That saves a third to a half of the time.
+left so for linking. That saves a third of the time or so.
 """
 
 from __future__ import annotations
