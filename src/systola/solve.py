@@ -102,7 +102,7 @@ def solve(
             "number of them (larger is better), by which an engine could compare solutions; add it"
         )
     if engine is None or isinstance(engine, str):
-        engine = make_engine(engine or "auto", problem)
+        engine = make_engine("auto" if engine is None else engine, problem)
     if isinstance(engine, type) or not (isinstance(engine, Islands) or hasattr(engine, "prepare")):
         raise InputError(
             f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
