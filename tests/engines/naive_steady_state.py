@@ -61,12 +61,13 @@ class Twin:
             j = below(_numbers(self.seed, SEARCH, step, cell, 1 + i // 4)[i % 4], i + 1)
             order.append(i)
             order[i], order[j] = order[j], i
-        start = below(_numbers(self.seed, SEARCH, step, cell, 0)[0], self.jobs)
+        start, second = (below(r, self.jobs) for r in _numbers(self.seed, SEARCH, step, cell, 0)[:2])
         if self.unfitness(x) > 0:
             for agent in order:
                 if self.room(x, agent) < 0:
                     self.pass_on(x, agent, order, start)
-        for job in range(self.jobs):
+        for t in range(self.jobs):
+            job = (second + t) % self.jobs
             now = self.sign * self.costs[x[job]][job]
             for agent in order:
                 if self.sign * self.costs[agent][job] > now and self.room(x, agent) >= self.loads[agent][job]:
@@ -77,7 +78,7 @@ class Twin:
     def pass_on(self, x: list[int], agent: int, order: list[int], start: int) -> None:
         for t in range(self.jobs):
             job = (start + t) % self.jobs
-            if x[job] == agent:
+            if x[job] == agent and self.loads[agent][job] >= -self.room(x, agent):
                 for other in order:
                     if self.room(x, other) >= self.loads[other][job]:
                         x[job] = other

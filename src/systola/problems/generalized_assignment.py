@@ -156,7 +156,7 @@ class GeneralizedAssignment(Problem):
     def polish(self, x, row, tally, work, key):
         line_up(tally, work, key)
         relieve_agents(self, x, row, tally, work, key)
-        lower_costs(self, x, row, tally, work)
+        lower_costs(self, x, row, tally, work, key)
 
     refine = ejection.refine
 

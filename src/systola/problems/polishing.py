@@ -17,7 +17,7 @@ from systola.increments import reassign
 from systola.kernel import called, inlined
 from systola.rng import below, numbers
 
-_FIRST_ORDER = 1  # calls of `numbers` for the order of agents begin here
+_STARTS, _FIRST_ORDER = 0, 1  # calls of `numbers`: where jobs begin, and from where on the order of agents
 _ANY_COST = 1 << 62
 
 
@@ -122,11 +122,11 @@ def _find_room(problem: Any, job: Any, least: Any, limit: Any, tally: Any, work:
 
 @called
 def relieve_agents(problem: Any, x: Any, row: Any, tally: Any, work: Any, key: Any) -> None:
-    """Each agent with too much to do passes one job on to one that has room for it."""
+    """Each agent with too much to do passes one job on such that neither it nor the one that takes it has too much."""
     if tally[1] == 0:
         return
     jobs, agents = problem.jobs, tally.shape[0] - 2
-    r0, _, _, _ = numbers(key, 0)
+    r0, _, _, _ = numbers(key, _STARTS)
     start = below(r0, jobs)
     for k in range(agents):
         agent = np.int64(work[k])
@@ -134,7 +134,7 @@ def relieve_agents(problem: Any, x: Any, row: Any, tally: Any, work: Any, key: A
             continue
         for t in range(jobs):
             job = start + t if start + t < jobs else start + t - jobs
-            if x[row, job] != agent:
+            if x[row, job] != agent or problem.entries[job, agent, 1] < tally[2 + agent]:
                 continue
             other = _find_room(problem, job, problem.slightest[job], _ANY_COST, tally, work)
             if other >= 0:
@@ -143,11 +143,14 @@ def relieve_agents(problem: Any, x: Any, row: Any, tally: Any, work: Any, key: A
 
 
 @called
-def lower_costs(problem: Any, x: Any, row: Any, tally: Any, work: Any) -> None:
+def lower_costs(problem: Any, x: Any, row: Any, tally: Any, work: Any, key: Any) -> None:
     """Each job goes to the first agent in the random order that costs less and has room for it, if there is one."""
-    agents = tally.shape[0] - 2
+    jobs, agents = problem.jobs, tally.shape[0] - 2
+    _, r1, _, _ = numbers(key, _STARTS)
+    start = below(r1, jobs)
     room = -tally[2 + np.int64(work[2 * agents])]
-    for job in range(problem.jobs):
+    for t in range(jobs):
+        job = start + t if start + t < jobs else start + t - jobs
         agent = np.int64(x[row, job])
         least = problem.lightest[job, agent]
         if least > room:

@@ -27,8 +27,8 @@ from systola.lab.tables import Cell, Table
 from systola.solve import parameters_of, solve
 from systola.stop import Stop
 
-ONE = SteadyState()
-TWO = Islands(SteadyState(), 2)
+ONE = SteadyState(crossover_probability=1, mutation_probability=1)  # as Chu, Beasley 1997, whom Table 3 follows
+TWO = Islands(ONE, 2)
 
 
 @dataclass(frozen=True)
