@@ -13,7 +13,10 @@ from systola.dominance import BLOCK, covering, dominates
 from systola.errors import InputError
 
 KINDS = {"int32": np.int32, "int64": np.int64, "float64": np.float64}
-EACH_KIND = pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KINDS))
+EACH_KIND = pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, id=name, marks=pytest.mark.long if name == "int32" else []) for name, kind in KINDS.items()],
+)
 
 
 def beats(a, b):

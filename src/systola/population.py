@@ -50,7 +50,7 @@ class Lanes(NamedTuple):
     kept: Array  # [2 * lanes * chunk] which children are
     decisions: Array  # [lanes, n] plain decisions, as `evaluate` gets them
     table: Array  # [lanes, numbers] the problem's table of the solution that is searched around
-    until: Array  # [lanes, numbers] until when moves are forbidden
+    scratch: Array  # [lanes, numbers] room for integers: a tabu list, or what else an engine has a lane remember
     move: Array  # [lanes] the number of the best move that the lane has found in this step, NEVER if none
     faults: Array  # [lanes] how often the objective raised or was not a number
     faulty: Array  # [lanes, n] the first such decisions
@@ -96,6 +96,17 @@ def assess(space: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, me
             for i in range(lanes.decisions.shape[1]):
                 lanes.faulty[lane, i] = lanes.decisions[lane, i]
         lanes.faults[lane] += 1
+
+
+@inlined
+def copy_row(population: Any, source: Any, target: Any) -> None:
+    """A solution, with its measures and tally, takes another row, too."""
+    for k in range(population.x.shape[1]):
+        population.x[target, k] = population.x[source, k]
+    for k in range(population.scores.shape[1]):
+        population.scores[target, k] = population.scores[source, k]
+    for k in range(population.tally.shape[1]):
+        population.tally[target, k] = population.tally[source, k]
 
 
 @inlined

@@ -300,7 +300,7 @@ def test_how_long_exchanges_are_forbidden(n):
         if naive_cellular.tabu_length(1, naive_cellular.stream(*key)) == 1:
             population.x[0] = np.arange(n)
             tabu(design.record._replace(length=1), problem.space, widen(problem.record), population, lanes, 0, key, 0)
-            seen |= set(lanes.until[0].tolist()) - {0}
+            seen |= set(lanes.scratch[0].tolist()) - {0}
     assert seen == {1 + steps for steps in naive_cellular.tenures(n)}
 
 

@@ -230,11 +230,12 @@ ENGINES = {
     "hill": sy.Hill(),
     "tabu": sy.Tabu(),
 }
+LONG = ("line-sweep", "sgs-e", "sns", "sga", "hill")
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=pytest.mark.long if n in ("line-sweep", "sgs-e", "sga", "hill") else []) for n in ENGINES],
+    [pytest.param(n, marks=pytest.mark.long if n in LONG else []) for n in ENGINES],
 )
 def test_any_engine_can_be_a_deme(name):
     """Interpreted; two of them compiled as well, which takes its time."""

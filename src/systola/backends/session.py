@@ -74,7 +74,7 @@ def memory_of(work: Work, lanes: int, chunk: int) -> int:
     row: int = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize + tally * work.design.tallied
     lane: int = 5 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * tally
     table = _table_of(work.design, chunk)
-    lane += table.number * np.dtype(table.dtype).itemsize + 4 * work.design.memory + 8
+    lane += table.number * np.dtype(table.dtype).itemsize + 4 * work.design.scratch + 8
     outlook = work.design.outlook or _NO_TABLE
     shared: int = work.design.slots.nbytes + outlook.number * np.dtype(outlook.dtype).itemsize
     shared += 8 * (work.design.remembered + work.design.near * (work.measures + 1))
@@ -137,7 +137,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             np.zeros(2 * lanes * chunk, np.uint8),
             encoding.blank(space, lanes),
             np.zeros((lanes, table.number), table.dtype),
-            np.zeros((lanes, max(2, design.memory)), np.int32),
+            np.zeros((lanes, max(2, design.scratch)), np.int32),
             np.full(lanes, NEVER, np.int64),
             np.zeros(lanes, np.int64),
             encoding.blank(space, lanes),

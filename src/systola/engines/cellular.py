@@ -28,7 +28,7 @@ from systola.operators.genes import copy
 from systola.operators.local_search import find_guidance, find_search, numbers_of_memory, refinement
 from systola.operators.mutation import MUTATIONS
 from systola.operators.selection import SELECTIONS
-from systola.population import note
+from systola.population import copy_row, note
 from systola.problem import Problem, better
 from systola.records import record_type
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
@@ -56,16 +56,6 @@ def improve(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, 
     return body_of("improve", engine)(engine, space, problem, population, lanes, row, key, lane)
 
 
-@inlined
-def _copy(population: Any, source: Any, target: Any) -> None:
-    for k in range(population.x.shape[1]):
-        population.x[target, k] = population.x[source, k]
-    for k in range(population.scores.shape[1]):
-        population.scores[target, k] = population.scores[source, k]
-    for k in range(population.tally.shape[1]):
-        population.tally[target, k] = population.tally[source, k]
-
-
 @verb
 def contest(engine: Any, problem: Any, population: Any, one: Any, target: Any) -> Any:
     """After local search: whether the individual from row `one` keeps its place, which is now `target`."""
@@ -78,7 +68,7 @@ def _yield(self: Any, problem: Any, population: Any, one: Any, target: Any) -> N
 
 def _stay(self: Any, problem: Any, population: Any, one: Any, target: Any) -> None:
     if better(problem, population.scores[one], population.scores[target]):
-        _copy(population, one, target)
+        copy_row(population, one, target)
 
 
 @inlined
@@ -163,7 +153,7 @@ def _do_cell(
     if self.generational or renewed or better(problem, lanes.trial[trial], scores[one]):
         _place(population, lanes.marked if trial == b else lanes.child, lanes, lane, trial, target)
     elif target != one:
-        _copy(population, one, target)
+        copy_row(population, one, target)
     note(problem, lanes, lane, x, target, scores[target], step, cell)
     if self.every > 0 and step % self.every == 0:
         improve(self, space, problem, population, lanes, target, (seed, SEARCH, step, turn), lane)
@@ -349,7 +339,7 @@ class Cellular:
             steps=5000 if self.local_search is None or self.every > 1 else 50,
             shape=shape,
             table=table or guidance.work,
-            memory=numbers_of_memory(problem) if table else 0,
+            scratch=numbers_of_memory(problem) if table else 0,
         )
 
     def _check(self) -> None:

@@ -150,7 +150,7 @@ class Design:
     shape: tuple[int, int] | None = None  # of the grid, for pictures
     order: Literal["C", "F"] = "C"  # memory order of the population on a CPU
     table: Tables | None = None  # of the problem, if local search uses it: one for each lane
-    memory: int = 0  # how many numbers a lane's tabu list has
+    scratch: int = 0  # how many integers a lane has room for
     single: int = 0  # how many numbers of a table are enough where a lane has one neighbour at a time
     outlook: Tables | None = None  # of the problem, if all cells look around one solution
     most_lanes: int = 2**31  # on a GPU, where a lane is a thread

@@ -20,7 +20,6 @@ from systola.engines.walk import (
     NOW,
     advance,
     arrive,
-    copy_row,
     design_walk,
     elect_of_all,
     go_elsewhere,
@@ -34,7 +33,7 @@ from systola.engines.walk import (
 from systola.errors import InputError
 from systola.operators.neighbourhoods import FIELDS, lay_out
 from systola.operators.neighbours import follow, locate, make, observe
-from systola.population import NEVER
+from systola.population import NEVER, copy_row
 from systola.problem import Problem
 from systola.records import record_type
 from systola.rng import START, STEP, draw

@@ -10,7 +10,7 @@ The explored solution is row 0. Then follow two sections: the archive of this se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,15 +18,13 @@ import numpy as np
 from systola.dominance import exceed
 from systola.encodings import Array, sample
 from systola.engines.engine import Design, check_number, equip
-from systola.engines.walk import NOW, advance, copy_row
+from systola.engines.walk import NOW, advance, design_walk
 from systola.errors import InputError
-from systola.increments import Tables
 from systola.kernel import called, inlined
 from systola.lines import VECTOR
-from systola.operators.appraisal import choose_appraisal
 from systola.operators.neighbourhoods import FIELDS, lay_out
 from systola.operators.neighbours import locate, make, observe
-from systola.population import NEVER, Population, note
+from systola.population import NEVER, Population, copy_row, note
 from systola.problem import Problem
 from systola.records import record_type
 from systola.rng import START, STEP, below, draw
@@ -36,7 +34,6 @@ _MEMBERS, _ASIDE, _RESTARTS, _FLAGS = range(1, 5)  # in memory: counts, then for
 _FIRST_ROOM = 256
 _CHUNK = 64
 _GUARDS = 8  # members that a lane tries first
-_MOST_THREADS = 1 << 16
 
 
 @inlined
@@ -113,7 +110,7 @@ def _keep_open(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> A
         lane = at // (trial.shape[0] // rooms)
         k = 0
         while wanted != 0 and k < _GUARDS:
-            guard = np.int64(lanes.until[lane, k])
+            guard = np.int64(lanes.scratch[lane, k])
             if guard == NOW:
                 break
             if guard <= population.memory[_MEMBERS]:
@@ -127,14 +124,14 @@ def _keep_candidate(
 ) -> Any:
     """The body of `consider`: keep a neighbour that could come into the archive; see lanes.move for how many are."""
     scores, measures = population.scores, lanes.trial
-    newest = np.int64(lanes.until[lane, 0])
+    newest = np.int64(lanes.scratch[lane, 0])
     if newest <= population.memory[_MEMBERS] and _covers(self, scores, newest, measures, trial):
         return False
     cover = _find_cover(self, scores, 1, 1 + population.memory[_MEMBERS], measures, trial)
     if cover != NEVER:
         for k in range(_GUARDS - 1, 0, -1):
-            lanes.until[lane, k] = lanes.until[lane, k - 1]
-        lanes.until[lane, 0] = cover
+            lanes.scratch[lane, k] = lanes.scratch[lane, k - 1]
+        lanes.scratch[lane, 0] = cover
         return False
     count = lanes.move[lane] + 1
     lanes.move[lane] = count
@@ -365,25 +362,15 @@ class PLS:
         give_body("consider", record, consider)
         senses = problem.senses
         values = (around.size, len(senses), np.array(senses, np.int64), self.accept == "dominating", self.cap or 0)
-        return Design(
-            record=record(*around.values, *values),
-            cells=around.size,
+        walk = design_walk(problem, around, record(*around.values, *values), 10_000)
+        return replace(
+            walk,
             rows=1 + 2 * _FIRST_ROOM,
-            started=1,
-            per_step=around.size,
-            slots=np.zeros(1, np.int32),
-            marked=False,
-            tallied=choose_appraisal(problem),
-            steps=10_000,
             order="F",  # members are compared objective by objective
-            table=around.work,
-            single=around.single,
-            outlook=around.outlook or Tables(2, np.int32),
-            most_lanes=_MOST_THREADS,
             remembered=_FLAGS + _FIRST_ROOM,
             sections=2,
             near=around.size,
-            memory=_GUARDS,
+            scratch=_GUARDS,
         )
 
     @staticmethod

@@ -137,7 +137,7 @@ def _advance(
         if r1 < np.uint64(self.mutating):
             mutate(self, space, child[lane], (seed, MUTATE, step, 0))
         appraise(problem, space, x, one, population.tally[one], child, lane, lanes, lane, tally, trial)
-    finish(self, problem, child, lane, tally, trial, lanes.until[lane], (seed, SEARCH, step, 0))
+    finish(self, problem, child, lane, tally, trial, lanes.scratch[lane], (seed, SEARCH, step, 0))
     mark = _hash(child, lane)
     if _is_there(population, self.size, child, lane, mark):
         return
@@ -162,7 +162,7 @@ def _begin(self: Any, space: Any, problem: Any, population: Any, lanes: Any, see
         for k in range(trial.shape[1]):
             trial[2 * lane + 1, k] = trial[2 * lane, k]
         key = (seed, SEARCH, 0, row * _POLISHINGS + turn)
-        finish(self, problem, x, row, tally, trial[2 * lane], lanes.until[lane], key)
+        finish(self, problem, x, row, tally, trial[2 * lane], lanes.scratch[lane], key)
         if not ranks_above(problem, trial[2 * lane], trial[2 * lane + 1]):
             break
 
@@ -261,6 +261,6 @@ class SteadyState:
             tallied=choose_appraisal(problem),
             steps=500_000,
             most_lanes=1,
-            memory=problem.scratch() if polishing else 0,
+            scratch=problem.scratch() if polishing else 0,
             remembered=_HASHES + self.size,
         )

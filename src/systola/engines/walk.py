@@ -26,7 +26,7 @@ from systola.operators.neighbours import (
     row_end,
     survey,
 )
-from systola.population import NEVER, note, ranks_above
+from systola.population import NEVER, copy_row, note, ranks_above
 from systola.problem import Problem, better, fitness, prefers
 from systola.verbs import body_of, verb
 
@@ -181,15 +181,6 @@ def advance(
             i += 1
             j = row_begin(self, i)
             fresh = True
-
-
-@inlined
-def copy_row(population: Any, source: Any, target: Any) -> None:
-    """A solution and its measures take another row."""
-    for k in range(population.x.shape[1]):
-        population.x[target, k] = population.x[source, k]
-    for k in range(population.scores.shape[1]):
-        population.scores[target, k] = population.scores[source, k]
 
 
 @called

@@ -162,7 +162,7 @@ def descent_by_table(
     engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
 ) -> None:
     """`descent` with the problem's table."""
-    table, until = lanes.table[lane], lanes.until[lane]
+    table, until = lanes.table[lane], lanes.scratch[lane]
     for k in range(space.n):
         lanes.child[lane, k] = population.x[row, k]
     for k in range(until.shape[0]):
@@ -203,7 +203,7 @@ def tabu(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row
     times: structured problems want many short searches, others few long ones.
     """
     n = space.n
-    table, until = lanes.table[lane], lanes.until[lane]
+    table, until = lanes.table[lane], lanes.scratch[lane]
     for k in range(n):
         lanes.child[lane, k] = population.x[row, k]
         lanes.spare[lane, k] = population.x[row, k]
