@@ -96,6 +96,18 @@ def test_synchronous_islands_can_be_repeated(demes):
     assert (one.seed, other.seed) == (1, 2)
 
 
+def test_asynchronous_demes_in_turns_can_be_repeated():
+    """However long a stretch takes, and in however many calls."""
+    slow, quick = (Islands(sy.SteadyState(size=20), 5, lags=lags) for lags in ((0.002, 0, 0.001, 0, 0), ()))
+    stop = sy.Stop(stall=400)
+    one = sy.solve(assignment(), quick, stop=stop, seed=1, threads=1)
+    assert one.repeatable
+    assert told(sy.solve(assignment(), slow, stop=stop, seed=1, threads=1)) == told(one)
+    assert one.islands["injected"] > 100
+    assert not run(quick, threads=2).repeatable
+    assert not sy.solve(assignment(), quick, stop=sy.Seconds(0.1), threads=1).repeatable
+
+
 def test_being_watched_changes_nothing(monkeypatch):
     """Progress is told by a thread that must not reach into a session: others are at work in it."""
     monkeypatch.setattr("systola.islands.archipelago._REPORT_SECONDS", 0.0)

@@ -101,7 +101,7 @@ class Archipelago:
 
     def _run_threads(self, asked: Callable[[], bool], journal: Journal | None) -> list[Worker]:
         """Demes dealt out to threads; this one tells how they get on."""
-        workers = max(1, min(self.threads, len(self.demes)))
+        workers = self._count_workers()
         slots, rate = self.islands.send_slots, self.islands.rate
         transport = Replay(workers, journal) if journal else Mailboxes(workers, slots, rate)
         crew = [self._hire(self.demes[k::workers], transport, asked, journal) for k in range(workers)]
@@ -116,6 +116,9 @@ class Archipelago:
         if self._error is not None:
             raise self._error
         return crew
+
+    def _count_workers(self) -> int:
+        return max(1, min(self.threads, len(self.demes)))
 
     def _run_ranks(self, asked: Callable[[], bool]) -> list[Worker]:
         """The demes of this process, which also tells, between stretches."""
@@ -284,8 +287,9 @@ class Archipelago:
 
     @property
     def repeatable(self) -> bool:
-        """Whether the same call would give the same result."""
-        bound = self.islands.synchronous or len(self.works) == 1 or self.replay is not None
+        """Whether the same call would give the same result: on one thread demes take turns, whatever the clock says."""
+        in_turns = self.world is None and self._count_workers() == 1
+        bound = self.islands.synchronous or in_turns or len(self.works) == 1 or self.replay is not None
         return bound and self.stop.repeatable and self.reason not in ("interrupted", "callback")
 
     @property
