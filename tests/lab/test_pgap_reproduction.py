@@ -37,6 +37,7 @@ def small(monkeypatch):
     monkeypatch.setattr(pgap_scaling, "POPULATION", 24)
     monkeypatch.setattr(pgap_scaling, "DEME", 12)
     monkeypatch.setattr(pgap_scaling, "STRETCHES", 20)
+    monkeypatch.setattr(pgap_scaling, "GAPS", (20.0, 10.0, 5.0, 3.0, 2.0, 1.0))
 
 
 def case_of(spec, best=None, row=""):

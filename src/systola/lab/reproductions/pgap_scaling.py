@@ -39,7 +39,7 @@ from systola.stop import Stop
 DEMES = (1, 2, 4, 8)
 POPULATION = 800  # of all demes together, in strong scaling
 DEME = 100  # individuals of a deme, in population scaling
-GAPS = (20.0, 10.0, 5.0, 3.0, 2.0, 1.0)  # percent above the bound
+GAPS = (20.0, 10.0, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0)  # percent above the bound
 STRETCHES = 400  # that are timed for the simulation
 
 _TWICE = "asynchronous (synchronous)"
