@@ -162,9 +162,8 @@ def test_whole_small_run_races_checked():
 
 
 @needs_tool
-@pytest.mark.parametrize(
-    ("spec", "flavour"), [("knapsack:200-1000", "B"), pytest.param("mmdp:120", "E", marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("spec", "flavour"), [("knapsack:200-1000", "B"), ("mmdp:120", "E")])
 def test_whole_medium_run(spec, flavour):
     result = on_both(open_instance(spec).problem, sy.SGS(flavour), None, PtxDevice(check=False))
     assert result.objective == open_instance(spec).best_known
@@ -206,8 +205,8 @@ def test_warm_start_checkpoint_and_resume_across_backends(tmp_path):
     assert story(whole) == story(on_cpu) == story(on_gpu)
 
 
-def test_a_large_kernel_links_without_spills():
-    link_all((9, 0), lambda engine, kernel: kernel == "sweep" and engine == "pls")
+def test_kernels_link_without_spills():
+    link_all((9, 0), lambda engine, kernel: kernel == "sweep" and engine == "rs")
 
 
 @pytest.mark.long
