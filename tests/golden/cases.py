@@ -1,0 +1,274 @@
+"""Small runs of every engine on every problem that it takes, and the digest of what each run found.
+
+The digest covers numbers only (trace, decisions, objectives, fronts), not names, parameters or sources: a change of
+names or of structure must leave all of them as they are. Instances are made by arithmetic, not drawn by a library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import systola as sy
+
+DIGESTS = Path(__file__).with_name("digests.txt")
+
+
+def spread(seed: int, low: int, high: int, *shape: int) -> np.ndarray:
+    """Numbers low <= number <= high that look random: a linear congruential generator, its upper bits."""
+    state, values = seed, []
+    for _ in range(int(np.prod(shape))):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        values.append(low + (state >> 33) % (high - low + 1))
+    return np.array(values, np.int64).reshape(shape)
+
+
+class Cut(sy.Problem):
+    """A user's own problem over bits: only the objective."""
+
+    encoding = sy.Binary("n")
+    n: int
+    edges: np.ndarray
+    weights: np.ndarray
+
+    def evaluate(self, x):
+        total = 0
+        for k in range(len(self.weights)):
+            if x[self.edges[k, 0]] != x[self.edges[k, 1]]:
+                total += self.weights[k]
+        return total
+
+
+class Partition(sy.Problem):
+    """Floats, minimised, with a constraint."""
+
+    encoding = sy.Binary("weights")
+    sense = sy.MINIMISE
+    weights: np.ndarray
+
+    def evaluate(self, x):
+        left = 0.0
+        right = 0.0
+        chosen = 0
+        for i in range(len(self.weights)):
+            if x[i]:
+                left += self.weights[i]
+                chosen += 1
+            else:
+                right += self.weights[i]
+        return abs(left - right) + 0.1 * left, chosen
+
+    def violation(self, measures):
+        return max(measures[1] - 14, 0)
+
+
+class Colouring(sy.Problem):
+    """A user's own problem over integers."""
+
+    encoding = sy.Integers("n", 0, 3)
+    sense = sy.MINIMISE
+    n: int
+    edges: np.ndarray
+
+    def evaluate(self, x):
+        clashes = 0
+        for k in range(self.edges.shape[0]):
+            if x[self.edges[k, 0]] == x[self.edges[k, 1]]:
+                clashes += 1
+        return clashes
+
+
+class Tour(sy.Problem):
+    """A user's own problem over permutations."""
+
+    encoding = sy.Permutation("distances")
+    sense = sy.MINIMISE
+    distances: np.ndarray
+
+    def evaluate(self, x):
+        total = 0
+        for k in range(len(x)):
+            total += self.distances[x[k - 1], x[k]]
+        return total
+
+
+class TwoSums(sy.Problem):
+    """A user's own problem with two objectives."""
+
+    encoding = sy.Binary("n")
+    sense = (sy.MAXIMISE, sy.MINIMISE)
+    n: int
+    gains: np.ndarray
+    costs: np.ndarray
+
+    def evaluate(self, x):
+        gain = 0
+        cost = 0
+        for i in range(self.n):
+            if x[i]:
+                gain += self.gains[i]
+                cost += self.costs[i]
+        return gain, cost
+
+    def fitness(self, measures):
+        return measures[0] - measures[1]
+
+
+def _knapsack() -> sy.Problem:
+    weights = spread(1, 1, 49, 70)
+    return sy.Knapsack(spread(2, 1, 49, 70), weights, int(weights.sum() // 3))
+
+
+def _multi_knapsack() -> sy.Problem:
+    weights = spread(3, 0, 49, 3, 24)
+    return sy.MultiKnapsack(spread(4, 1, 49, 24), weights, 2 * weights.sum(axis=1) // 5)
+
+
+def _customers() -> sy.Problem:
+    costs, asked = spread(7, 1, 9, 20), spread(6, 0, 19, 12, 4)
+    return sy.CustomerRelease.from_requests(
+        spread(8, 1, 30, 12).tolist(), costs.tolist(), asked.tolist(), [(0, 5), (3, 7)], int(costs.sum() // 2)
+    )
+
+
+def _symmetric(seed: int, n: int) -> np.ndarray:
+    half = spread(seed, 0, 20, n, n)
+    return half + half.T
+
+
+def _flowshop(objectives: str) -> sy.Problem:
+    return sy.Flowshop(spread(11, 1, 30, 9, 3), spread(12, 20, 120, 9), spread(13, 0, 30, 9), objectives)
+
+
+def _assignment() -> sy.Problem:
+    loads = spread(15, 5, 25, 3, 20)
+    return sy.GeneralizedAssignment(spread(14, 10, 50, 3, 20), loads, 8 * loads.sum(axis=1) // 20)
+
+
+def problems() -> dict[str, sy.Problem]:
+    """One instance of each problem, and problems as users write them."""
+    edges = spread(16, 0, 29, 60, 2)
+    return {
+        "knapsack": _knapsack(),
+        "mmdp": sy.MMDP(18),
+        "nrp": sy.NextRelease(spread(9, 1, 20, 24), spread(10, 0, 90, 24), 0.3),
+        "customers": _customers(),
+        "mkp": _multi_knapsack(),
+        "qap": sy.QuadraticAssignment(_symmetric(17, 8), _symmetric(18, 8)),
+        "makespan": _flowshop("makespan"),
+        "flowshop": _flowshop("makespan,tardiness,flowtime"),
+        "gap": _assignment(),
+        "own-bits": Cut(30, edges, spread(19, 1, 9, 60)),
+        "own-floats": Partition(spread(20, 1, 10**6, 33) / 10**5),
+        "own-integers": Colouring(30, edges),
+        "own-order": Tour(spread(21, 1, 99, 9, 9)),
+        "own-front": TwoSums(12, spread(22, 1, 40, 12), spread(23, 1, 40, 12)),
+    }
+
+
+_SNS = {
+    "sns": sy.SNS(),
+    "sns-mr": sy.SNS(moving=True),
+    "sns-r": sy.SNS(random=True),
+    "sns-r-mr": sy.SNS(random=True, moving=True),
+    "sns-exp": sy.SNS(True),
+    "sns-exp-mr": sy.SNS(True, moving=True),
+    "sns-exp-r": sy.SNS(True, random=True),
+    "sns-exp-r-mr": sy.SNS(True, True, True),
+    "sns-repair": sy.SNS(True, True, True, repair=True, seeded=True),
+}
+
+
+def engines() -> dict[str, Any]:
+    """Every engine, small; some in more than one setting."""
+    small = sy.SteadyState(size=12)
+    return {
+        "auto": "auto",
+        "memetic": "memetic",
+        "pugace": sy.Cellular(size=12, block=4, local_search="best-swap", every=2),
+        **{f"sgs-{flavour.lower()}": sy.SGS(flavour, length=8, width=6) for flavour in "TEVB"},
+        "rs": sy.RS(20),
+        "sga": sy.SGA(16),
+        "ega": sy.EGA(16),
+        "ga": sy.GA(16),
+        "cellular": sy.Cellular(size=12),
+        "cellular-torus": sy.Cellular(size=12, neighbourhood="L5", selection="tournament", replacement="better"),
+        "cellular-sweep": sy.Cellular(size=12, update="line-sweep"),
+        "cellular-tabu": sy.Cellular(size=9, local_search="tabu", every=2, length=8),
+        "cellular-refine": sy.Cellular(size=9, replacement="searched", local_search="refine", every=1, length=60),
+        "ssga": small,
+        "hill": sy.Hill(),
+        "hill-first": sy.Hill(move="first"),
+        "tabu": sy.Tabu(),
+        "ig": sy.IteratedGreedy(size=3, rounds=2),
+        "pls": sy.PLS(),
+        "pls-dominating": sy.PLS("dominating"),
+        **_SNS,
+        "islands": sy.Islands(small, 3, synchronous=True, export_every=8, import_every=4),
+        "islands-mixed": sy.Islands(
+            [sy.Cellular(size=12), small, sy.SteadyState(size=10)], synchronous=True, export_every=8, import_every=4
+        ),
+    }
+
+
+STEPS = {"islands": 24, "islands-mixed": 24, "ssga": 40, "hill": 30, "tabu": 30, "hill-first": 30}
+
+
+def run(problem: sy.Problem, engine: Any, name: str, backend: str, **rest: Any) -> sy.Result:
+    """The run of a case."""
+    return sy.solve(problem, engine, stop=sy.Iterations(STEPS.get(name, 5)), seed=11, backend=backend, **rest)
+
+
+def _number(value: Any) -> str:
+    value = float(value) if not isinstance(value, (int, np.integer)) else int(value)
+    return str(int(value)) if value == value // 1 else value.hex()
+
+
+def _flat(value: Any) -> list[str]:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return [text for item in value for text in _flat(item)] if isinstance(value, (list, tuple)) else [_number(value)]
+
+
+def digest_of(result: sy.Result) -> str:
+    """Of the numbers of a run that must not depend on who computed it."""
+    numbers = [
+        *(result.objective, result.violation, result.solution, result.found_at, result.iterations, result.evaluations),
+        [(s.step, s.evaluations, s.objective, s.violation) for s in result.trace.samples],
+        *((result.front, result.front_solutions) if result.front is not None else ()),
+    ]
+    return hashlib.sha256(" ".join(_flat(numbers)).encode()).hexdigest()[:16]
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Problems and engines that go together."""
+    made, built = problems(), engines()
+    return [(problem, engine) for problem in made for engine in built if _takes(built[engine], made[problem])]
+
+
+def _takes(engine: Any, problem: sy.Problem) -> bool:
+    """Whether an engine works on a problem: one that does not says so before it begins."""
+    try:
+        sy.solve(problem, engine, stop=sy.Iterations(0), backend="python", callback=_leave)
+    except sy.InputError:
+        return False
+    except _Accepted:
+        pass
+    return True
+
+
+class _Accepted(Exception):
+    pass
+
+
+def _leave(progress: sy.Progress) -> None:
+    raise _Accepted
+
+
+def read_digests() -> dict[tuple[str, str], str]:
+    """The digest of each pair; the same on every backend."""
+    lines = [line.split() for line in DIGESTS.read_text().splitlines() if not line.startswith("#")]
+    return {(problem, engine): digest for problem, engine, digest in lines}

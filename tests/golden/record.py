@@ -1,0 +1,25 @@
+"""Write digests.txt anew: `python tests/golden/record.py`. A changed digest needs a reason in the commit message."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from golden.cases import DIGESTS, digest_of, engines, pairs, problems, run
+
+HEAD = """# problem, engine, digest of the run's numbers (tests/golden/cases.py); the same on every backend
+"""
+
+
+def main() -> None:
+    made, built = problems(), engines()
+    lines = []
+    for problem, engine in pairs():
+        result = run(made[problem], built[engine], engine, "cpu")
+        lines.append(f"{problem} {engine} {digest_of(result)}\n")
+        print(lines[-1], end="", flush=True)
+    DIGESTS.write_text(HEAD + "".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Every engine on every problem finds what it found when digests.txt was written, on every backend."""
+
+import pytest
+
+import systola as sy
+from golden.cases import digest_of, engines, pairs, problems, read_digests, run
+
+DIGESTS = read_digests()
+# Interpreted, these take seconds each; or they are compiled anyway.
+SLOW_ENGINES = {"auto", "memetic", "islands", "islands-mixed"}
+SLOW_PAIRS = {(problem, f"sns{kind}") for problem in ("knapsack", "mkp") for kind in ("", "-mr", "-r", "-r-mr")}
+# Kernels that other tests compile, too.
+COMPILED = [
+    *(("knapsack", engine) for engine in ("sgs-t", "sgs-b", "sga", "rs")),
+    *(("gap", engine) for engine in ("ssga", "islands")),
+    *(("makespan", "ig"), ("flowshop", "pls"), ("mkp", "sns-repair")),
+]
+
+
+def check(problem, engine, backend, **rest):
+    result = run(problems()[problem], engines()[engine], engine, backend, **rest)
+    assert digest_of(result) == DIGESTS[problem, engine]
+
+
+def test_the_list_names_all_pairs():
+    assert set(DIGESTS) == set(pairs())
+
+
+@pytest.mark.parametrize("problem", problems())
+def test_interpreted(problem):
+    for engine in [e for p, e in DIGESTS if p == problem and e not in SLOW_ENGINES and (p, e) not in SLOW_PAIRS]:
+        check(problem, engine, "python")
+
+
+@pytest.mark.parametrize(("problem", "engine"), COMPILED)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_compiled(problem, engine, threads):
+    check(problem, engine, "cpu", threads=threads)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("problem", "engine"), [pair for pair in DIGESTS if pair not in COMPILED])
+def test_all_compiled(problem, engine):
+    for threads in (1, 2):
+        check(problem, engine, "cpu", threads=threads)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("problem", "engine"), [pair for pair in DIGESTS if not pair[1].startswith("islands")])
+def test_all_as_executed_ptx(problem, engine, shared):
+    pytest.importorskip("numba.cuda.cudadrv.nvvm", reason="needs the extra cu12 or cu13 (numba-cuda)")
+    from backends.ptx_device import PtxDevice
+
+    check(problem, engine, "cuda", device=PtxDevice(check=False))
+
+
+def test_a_digest_sees_every_number():
+    problem, engine = problems()["knapsack"], engines()["sga"]
+    one = run(problem, engine, "sga", "python")
+    assert digest_of(one) == digest_of(run(problem, engine, "sga", "python"))
+    other = sy.solve(problem, engine, stop=sy.Iterations(5), seed=12, backend="python")
+    assert digest_of(one) != digest_of(other)
