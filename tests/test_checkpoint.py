@@ -266,16 +266,19 @@ def test_time_spent_before_counts(saved):
     assert result.seconds > 500
 
 
-def test_a_crash_between_checkpoints(tmp_path, every_step):
+def test_a_callback_that_raises_loses_nothing(tmp_path, every_step):
     path = tmp_path / "run.checkpoint"
 
     def crash(progress):
         if progress.step == 23:
             raise RuntimeError("crash")
 
-    with pytest.raises(RuntimeError, match="crash"):
-        solve(callback=crash, checkpoint=path, checkpoint_every=0)
-    assert read_checkpoint(path)[0]["step"] == 22
+    with pytest.raises(RuntimeError, match="crash") as caught:
+        solve(callback=crash, checkpoint=path, checkpoint_every=3600)
+    found = caught.value.result
+    assert (found.stop, found.iterations, found.repeatable) == ("callback", 23, False)
+    assert found.objective == solve(steps=23).objective
+    assert read_checkpoint(path)[0]["step"] == 23
     assert story(solve(resume=path)) == story(solve())
 
 
@@ -303,10 +306,11 @@ def test_interrupted_in_a_kernel(tmp_path, monkeypatch):
 
             def sweep(self, step, steps, low, high, moment=moment):
                 nonlocal calls
-                real(self, step, steps, low, high)
+                made = real(self, step, steps, low, high)
                 calls += steps > 0
                 if calls == moment:
                     signal.raise_signal(signal.SIGINT)
+                return made
 
             path = tmp_path / f"{moment}.checkpoint"
             monkeypatch.setattr(CpuSession, "sweep", sweep)

@@ -178,14 +178,14 @@ class WrongReassign(sy.GeneralizedAssignment):
 class ForgetfulRefine(sy.GeneralizedAssignment):
     """Changes the solution without its tally."""
 
-    def refine(self, x, row, tally, guide, work, length, key):
+    def refine(self, x, row, tally, guide, work, length, key, stop):
         x[row, 0] = self.last - x[row, 0]
 
 
 class RestlessRefine(sy.GeneralizedAssignment):
     """Leaves a solution other than the fittest one."""
 
-    def refine(self, x, row, tally, guide, work, length, key):
+    def refine(self, x, row, tally, guide, work, length, key, stop):
         for job in range(self.jobs):
             sy.GeneralizedAssignment.reassign(self, x, row, job, 0, tally)
             x[row, job] = 0

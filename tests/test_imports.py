@@ -10,10 +10,10 @@ import systola
 ROOT = Path(systola.__file__).parent
 # Each layer may import itself and those before it.
 LAYERS = [
-    {"errors", "version"},
+    {"errors", "signals", "version"},
     {"codegen", "digest"},
     {"records", "kernel", "verbs"},
-    {"rng", "bits"},
+    {"rng", "bits", "stop_flag"},
     {"encodings", "dominance", "lines", "moves", "stop", "trace"},
     {"archive", "fields", "increments", "passage", "products"},
     {"problem", "checkpoint"},
@@ -21,6 +21,7 @@ LAYERS = [
     {"operators"},
     {"engines"},
     {"backends", "result"},
+    {"faults"},
     {"run"},
     {"islands"},
     {"solve"},

@@ -36,6 +36,7 @@ from systola.lines import VECTOR, padded
 from systola.problem import Problem, evaluate, fitness, violation
 from systola.records import widen
 from systola.rng import SEARCH
+from systola.stop_flag import new_flag
 from systola.verbs import body_of
 
 
@@ -213,7 +214,7 @@ def _check_refine(problem: Problem, x: Array, draws: np.random.Generator) -> Non
     work: Array = np.zeros(guidance.work.number, guidance.work.dtype)
     key = (int(draws.integers(2**32)), SEARCH, 1, 0)
     tally = _tally_of(problem, stored, measures)
-    _check_made(problem, stored, tally, measures, "refine", guidance.guide, work, 20, key)
+    _check_made(problem, stored, tally, measures, "refine", guidance.guide, work, 20, key, new_flag())
     if fitness(widen(problem.record), _weighed(problem, tally, measures)) < fitness(widen(problem.record), measures):
         raise CheckFailed(f"refine leaves a solution less fit than {x.tolist()}: {stored[0].tolist()}")
 

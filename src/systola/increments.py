@@ -99,12 +99,13 @@ def reassign(problem: Any, x: Any, row: Any, i: Any, value: Any, tally: Any) -> 
 
 
 @large_verb
-def refine(problem: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, length: Any, key: Any) -> Any:
+def refine(problem: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, length: Any, key: Any, stop: Any) -> Any:
     """Optional, integers, with `reassign`: search around x[row]; it becomes the fittest solution met, with its tally.
 
-    x[row] itself is one of these. `guide` and room for `work` are what `guidance` says, `length` how long to search.
+    x[row] itself is one of these. `guide` and room for `work` are what `guidance` says, `length` how long to search,
+    unless `must_leave(stop)`.
     """
-    return body_of("refine", problem)(problem, x, row, tally, guide, work, length, key)
+    return body_of("refine", problem)(problem, x, row, tally, guide, work, length, key, stop)
 
 
 @large_verb

@@ -54,6 +54,7 @@ class Lanes(NamedTuple):
     move: Array  # [lanes] the number of the best move that the lane has found in this step, NEVER if none
     faults: Array  # [lanes] how often the objective raised or was not a number
     faulty: Array  # [lanes, n] the first such decisions
+    stop: Array  # the stop flag of all lanes
 
 
 class Best(NamedTuple):

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 
-from systola.backends.cpu import judge
 from systola.backends.session import Session, Work
 from systola.checkpoint import write_checkpoint
 from systola.encodings import Array
-from systola.errors import ObjectiveError
+from systola.faults import check_faults, told_plainly
 from systola.population import NEVER
 from systola.problem import Problem, violation
+from systola.signals import Interruption
 from systola.stop import Stop
 from systola.trace import Sample, Trace
 
 _CALL_SECONDS = 0.1  # one call of a kernel lasts about this long, so that Ctrl-C and progress are prompt
 _REPORT_SECONDS = 0.25
+_GRACE_SECONDS = 0.1  # that a step has to end by itself when the run is asked to stop
 
 
 @dataclass(frozen=True)
@@ -44,33 +43,6 @@ class Progress:
 
 
 Callback = Callable[[Progress], Any]
-
-
-@dataclass
-class Interruption:
-    """Whether the user pressed Ctrl-C."""
-
-    asked: bool = False
-
-
-@contextmanager
-def held_interrupts() -> Iterator[Interruption]:
-    """Note Ctrl-C instead of raising at once, so that a run ends between two steps; a second one raises."""
-    noted = Interruption()
-
-    def note(number: int, frame: Any) -> None:
-        if noted.asked:
-            raise KeyboardInterrupt
-        noted.asked = True
-
-    if threading.current_thread() is not threading.main_thread():
-        yield noted
-        return
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield noted
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def objective_of(problem: Problem, measures: Array) -> Any:
@@ -93,42 +65,6 @@ def reaches(problem: Problem, measures: Array, target: float) -> bool:
     return bool(better_side) and violation_of(problem, measures) == 0
 
 
-def check_faults(problem: Problem, session: Session) -> None:
-    """Raise what the objective raised in a kernel, or that it was not a number."""
-    count, example = session.faults()
-    if example is not None:
-        raise ObjectiveError(
-            f"{type(problem).__name__}.evaluate {_explain(problem, example)} for {count} solutions; one of "
-            f"them is {np.array2string(example, threshold=20)}"
-        )
-
-
-def _explain(problem: Problem, x: Array) -> str:
-    try:
-        judge(problem.record, x)
-    except Exception as error:
-        return f"raised {type(error).__name__}: {error},"
-    return "must return a number, but returned NaN"
-
-
-@contextmanager
-def told_plainly(problem: Problem) -> Iterator[None]:
-    """While kernels are compiled: Numba's long errors become a sentence."""
-    try:
-        yield
-    except NumbaError as error:
-        told = [
-            line.strip()
-            for line in str(error).splitlines()
-            if line.strip().startswith(("Untyped", "Unknown", "No impl"))
-        ]
-        raise ObjectiveError(
-            f"Numba cannot compile a method of {type(problem).__name__}: "
-            f"{told[-1] if told else str(error).splitlines()[0]}; without fitness, violation, flip and the other "
-            "optional methods an objective may run as plain Python"
-        ) from None
-
-
 @dataclass
 class Run:
     """One run of an engine on a backend; `go` runs it to its end."""
@@ -144,14 +80,17 @@ class Run:
     step: int = 0
     trace: Trace = field(default_factory=Trace)
     reason: str = ""
+    failure: Exception | None = None  # what the callback raised
     notes: list[str] = field(default_factory=list)
+    interruption: Interruption = field(default_factory=Interruption)
     _earlier: float = 0.0
     _began: float = 0.0
     _reported: float = 0.0
     _saved: float = 0.0
     _per_step: float = 0.0
-    _within_step: bool = False  # part of a step is done: there is nothing whole to save
-    _interrupt: Interruption = field(default_factory=Interruption)
+    _started: int = 0  # solutions of the first population that were made
+    _within_step: bool = False  # part of a step is done: the population is nothing whole to save
+    _whole: tuple[dict[str, Any], dict[str, Array]] | None = None  # what to save then, as it was before the step
 
     @property
     def repeatable(self) -> bool:
@@ -171,55 +110,88 @@ class Run:
     @property
     def evaluations(self) -> int:
         """Solutions made so far."""
-        return self.work.design.started + self.step * self.work.design.per_step
+        return self._started + self.step * self.work.design.per_step
 
     @property
     def seconds(self) -> float:
         """Time spent, compiling not counted, earlier parts of a resumed run included."""
         return self._earlier + time.perf_counter() - self._began
 
-    def go(self, given: Array, resumed: tuple[dict[str, Any], dict[str, Array]] | None = None) -> None:
-        """Run until a budget is met or the user interrupts."""
+    def compile(self) -> None:
+        """Compile what the run needs, before the clock starts."""
         self._tell("compiling")
-        self.session.give(given)
+        if self.failure:
+            raise self.failure
         with told_plainly(self.work.problem):
             self.session.start(0, 0)
             self.session.sweep(1, 0, 0, self.session.lanes)
         self.session.best()
+
+    def ask_to_stop(self) -> None:
+        """End after the step under way, if it ends soon, or within it; any thread may call it."""
+        self.session.ask_to_stop(at_once=False)
+        _call_later(_GRACE_SECONDS, lambda: self.session.ask_to_stop(at_once=True))
+
+    def go(self, given: Array, resumed: tuple[dict[str, Any], dict[str, Array]] | None = None) -> None:
+        """Run until a budget is met or somebody interrupts."""
+        self.session.give(given)
         self._began = self._reported = self._saved = time.perf_counter()
         if resumed is not None:
             state, arrays = resumed
             self.session.restore(arrays)
             self.step, self._earlier = state["step"], state["seconds"]
             self.trace = Trace.from_json(state["trace"])
-        with held_interrupts() as self._interrupt:
+            self._started = self.work.design.started
+        with self._time_limit():
             try:
                 if resumed is None:
-                    self._cover_lanes(self.session.start, "starting")
-                    check_faults(self.work.problem, self.session)
-                    self._sample()
+                    self._start()
                 while not self._done():
-                    self._advance()
-                    self._sample()
+                    if self._advance():
+                        self._sample()
                     self._report("running")
                     if self.checkpoint and time.perf_counter() - self._saved >= self.checkpoint_every:
                         self._save()
             except KeyboardInterrupt:
                 self.reason = "interrupted"
-                self._measure_something()
-            if self.checkpoint and not self._within_step:
-                self._save()
-            try:
-                self._tell("done")
-            except KeyboardInterrupt:
-                self.reason = "interrupted"
+        self._measure_something()
+        if self.checkpoint and (self._whole or not self._within_step):
+            self._save()
+        try:
+            self._tell("done")
+        except KeyboardInterrupt:
+            self.reason = "interrupted"
+
+    def _start(self) -> None:
+        """The first population."""
+        rows = self.work.design.started
+        covered = self._cover_lanes(self.session.start, "starting")
+        self._started = rows * covered // self.session.lanes
+        check_faults(self.work.problem, self.session)
+        self._sample()
+
+    @contextmanager
+    def _time_limit(self) -> Iterator[None]:
+        """Ask to stop when the seconds are over."""
+        if self.stop.seconds is None:
+            yield
+            return
+        left = min(max(0.0, self.stop.seconds - self.seconds), threading.TIMEOUT_MAX)
+        timer = _call_later(left, self.ask_to_stop)
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def _measure_something(self) -> None:
-        """An interrupt in the very beginning: go on until there is one solution to give back."""
+        """A run that ended in the very beginning: go on until there is one solution to give back."""
         for lane in range(self.session.lanes):
             if self.session.best().step[0] != NEVER:
-                return
+                break
             self.session.start(lane, lane + 1)
+        self._started = max(1, self._started)
+        if not self.trace.samples:
+            self._sample()
 
     def best(self) -> tuple[Array, Array, int]:
         """Measures, decisions and step of the best solution so far."""
@@ -236,11 +208,16 @@ class Run:
         return violation_of(self.work.problem, measures)
 
     def _done(self) -> bool:
-        if self._interrupt.asked:
+        if self.interruption.asked:
             self.reason = "interrupted"
         if not self.reason:
             self.reason = self._met()
         return bool(self.reason)
+
+    def _must_leave(self) -> bool:
+        """Whether to end within a step."""
+        over = self.stop.seconds is not None and self.seconds >= self.stop.seconds
+        return over or self.interruption.asked or self.failure is not None
 
     def _met(self) -> str:
         stop = self.stop
@@ -263,8 +240,8 @@ class Run:
     def _reached(self, target: float) -> bool:
         return reaches(self.work.problem, self.session.best().score[0], target)
 
-    def _advance(self) -> None:
-        """A call's worth of steps; none past a sample that is due or a budget."""
+    def _advance(self) -> int:
+        """A call's worth of steps; none past a sample that is due or a budget. How many were made."""
         stop = self.stop
         steps = self.trace.next_step(self.step) - self.step
         if stop.iterations is not None:
@@ -280,28 +257,45 @@ class Run:
             steps = min(steps, 1)
         began = time.perf_counter()
         if self._per_step > 2 * _CALL_SECONDS or self._per_step == 0:
-            self._cover_lanes(lambda low, high: self.session.sweep(self.step + 1, 1, low, high), "running")
-            steps = 1
+            steps = self._make_long_step()
         else:
-            self.session.sweep(self.step + 1, steps, 0, self.session.lanes)
+            steps = self.session.sweep(self.step + 1, steps, 0, self.session.lanes)
+            self._within_step = self.session.is_left()
         self.step += steps
-        self._per_step = max((time.perf_counter() - began) / steps, 1e-9)
+        if steps:
+            self._per_step = max((time.perf_counter() - began) / steps, 1e-9)
         check_faults(self.work.problem, self.session)
+        return steps
 
-    def _cover_lanes(self, call: Callable[[int, int], None], stage: str) -> None:
-        """All lanes of a long step, a few at a time, so that progress and Ctrl-C stay prompt."""
+    def _make_long_step(self) -> int:
+        """A step, a few lanes at a time; how many were made, none if it was left."""
+        if self.checkpoint:
+            self._whole = self._state(), {name: array.copy() for name, array in self.session.save().items()}
+        step = self.step + 1
+        lanes = self._cover_lanes(lambda low, high: self.session.sweep(step, 1, low, high), "running")
+        if not self._within_step:
+            self._whole = None
+        return int(lanes == self.session.lanes)
+
+    def _cover_lanes(self, call: Callable[[int, int], Any], stage: str) -> int:
+        """All lanes of a long step, a few at a time, so that progress and signals are prompt; how many were done."""
         low, count, self._within_step = 0, 1, True
         while low < self.session.lanes:
             high = min(low + count, self.session.lanes)
             began = time.perf_counter()
-            call(low, high)
+            if call(low, high) == 0 or self.session.is_left():
+                self._within_step = low > 0 or self.session.is_left()
+                return low
             took = time.perf_counter() - began
             count = max(1, min(4 * count, int((high - low) * _CALL_SECONDS / max(took, 1e-9))))
             low = high
-            if self._interrupt.asked and low < self.session.lanes:
-                raise KeyboardInterrupt
-            self._report(stage)
+            if low < self.session.lanes:
+                self._report(stage)
+                if self._must_leave():
+                    return low
         self._within_step = False
+        self._report(stage)
+        return low
 
     def _sample(self) -> None:
         if self.step % self.trace.stride == 0:
@@ -324,27 +318,30 @@ class Run:
     def _tell(self, stage: str) -> None:
         if self.callback is None:
             return
-        memory = self.session.memory
-        if stage == "compiling":
-            wants_end = self.callback(Progress(stage, 0, 0, 0.0, memory=memory))
-        else:
-            best = self.session.best()
-            known = best.step[0] >= 0
-            wants_end = self.callback(
-                Progress(
-                    stage,
-                    self.step,
-                    self.evaluations,
-                    self.seconds,
-                    self.objective_of(best.score[0]) if known else None,
-                    self.violation_of(best.score[0]) if known else 0.0,
-                    self._fraction(),
-                    memory,
-                    self.session.population,
-                )
-            )
+        try:
+            wants_end = self.callback(self._progress(stage))
+        except Exception as error:  # the run is not lost for it: it ends well, and then the error is raised
+            self.failure, wants_end = self.failure or error, True
         if wants_end and not self.reason:
             self.reason = "callback"
+
+    def _progress(self, stage: str) -> Progress:
+        memory = self.session.memory
+        if stage == "compiling":
+            return Progress(stage, 0, 0, 0.0, memory=memory)
+        best = self.session.best()
+        known = best.step[0] >= 0
+        return Progress(
+            stage,
+            self.step,
+            self.evaluations,
+            self.seconds,
+            self.objective_of(best.score[0]) if known else None,
+            self.violation_of(best.score[0]) if known else 0.0,
+            self._fraction(),
+            memory,
+            self.session.population,
+        )
 
     def _fraction(self) -> float | None:
         parts = []
@@ -356,18 +353,29 @@ class Run:
             parts.append(self.seconds / self.stop.seconds)
         return min(1.0, max(parts)) if parts else None
 
+    def _state(self) -> dict[str, Any]:
+        return {**self.identity, "step": self.step, "seconds": self.seconds, "trace": self.trace.to_json()}
+
     def _save(self) -> None:
         assert self.checkpoint is not None
         self._saved = time.perf_counter()
-        state = {
-            **self.identity,
-            "step": self.step,
-            "seconds": self.seconds,
-            "trace": self.trace.to_json(),
-        }
+        state, arrays = self._whole or (self._state(), self.session.save())
         self.notes = [n for n in self.notes if not n.startswith("checkpoint")]
         try:
-            write_checkpoint(self.checkpoint, state, self.session.save())
+            write_checkpoint(self.checkpoint, state, arrays)
         except OSError as error:
             # The run is worth more than its checkpoint: go on, try again next time, and say so at the end.
             self.notes.append(f"checkpoint {self.checkpoint} could not be written: {error.strerror}")
+
+
+def _call_later(seconds: float, call: Callable[[], None]) -> threading.Timer:
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def attach_result(error: BaseException, result: Any) -> None:
+    """What a run had found when its callback raised this error, as its attribute `result`."""
+    with suppress(AttributeError):  # an error that has no room for it
+        error.result = result  # type: ignore[attr-defined]

@@ -33,7 +33,8 @@ from systola.problem import MOST_MEASURES, Problem, evaluate
 from systola.records import widen
 from systola.result import Result
 from systola.rng import check_seed
-from systola.run import Callback, Run, objective_of, violation_of
+from systola.run import Callback, Run, attach_result, objective_of, violation_of
+from systola.signals import held_signals, interruptible
 from systola.stop import Stop
 from systola.version import __version__
 
@@ -174,8 +175,15 @@ def solve(
         checkpoint_every,
         identity,
     )
-    run.go(given, resumed)
-    return _result_of(run, engine, instance, compiled)
+    with interruptible():
+        run.compile()
+    with held_signals(run.ask_to_stop) as run.interruption:
+        run.go(given, resumed)
+        result = _result_of(run, engine, instance, compiled)
+    if run.failure:
+        attach_result(run.failure, result)
+        raise run.failure
+    return result
 
 
 def _limit(stop: Stop, designs: list[Design]) -> Stop:

@@ -17,6 +17,7 @@ from systola.kernel import kernel
 from systola.problems import ejection
 from systola.records import widen
 from systola.rng import SEARCH
+from systola.stop_flag import new_flag
 
 BEYOND = 1 << 40
 
@@ -53,8 +54,8 @@ def fitness_of(problem, tally):
 
 
 @kernel()
-def compiled(problem, x, row, tally, guide, work, length, key):
-    refine(problem, x, row, tally, guide, work, length, key)
+def compiled(problem, x, row, tally, guide, work, length, key, stop):
+    refine(problem, x, row, tally, guide, work, length, key, stop)
 
 
 def refined(problem, x, length, seed, call=refine):
@@ -63,7 +64,7 @@ def refined(problem, x, length, seed, call=refine):
     work = np.zeros(guidance.work.number, guidance.work.dtype)
     stored, tally = x.astype(np.int32)[None], tally_of(problem, x)
     record = problem.record if call is compiled else widen(problem.record)
-    call(record, stored, 0, tally, guidance.guide, work, length, (np.uint64(seed), SEARCH, 1, 0))
+    call(record, stored, 0, tally, guidance.guide, work, length, (np.uint64(seed), SEARCH, 1, 0), new_flag())
     return stored[0], tally, work
 
 

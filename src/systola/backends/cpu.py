@@ -19,6 +19,7 @@ from systola.kernel import kernel
 from systola.population import Best, Population, copy_best, elect
 from systola.problem import evaluate
 from systola.records import widen
+from systola.stop_flag import ASKED, LEFT, NOW, SOON, is_asked, must_leave
 
 LANES = 64
 _CHUNK = 64
@@ -56,11 +57,14 @@ def _sweep(
     high: Any,
     pending: Any,
 ) -> Any:
-    """`steps` steps from `step` on, of the lanes low <= lane < high; how many were done before room was lacking.
+    """`steps` steps from `step` on, of the lanes low <= lane < high.
 
+    How many were done, fewer if the host asked to stop; -1 less that number if room was lacking to conclude another.
     `pending` says that of the first step all is done but its conclusion.
     """
     for t in range(step, step + steps):
+        if low == 0 and is_asked(lanes.stop) and not (pending and t == step):
+            return t - step
         shared = phase(engine, t)
         if t == 1 and low == 0 and not pending:
             conclude(engine, space, problem, population, lanes, seed, 0)
@@ -68,9 +72,12 @@ def _sweep(
         for k in prange(low, end):
             lane = np.int64(k)
             first, last = edge(cells, lanes, lane), edge(cells, lanes, lane + 1)
-            advance(engine, space, problem, population, lanes, seed, t, shared, first, last, lane)
-        if high == lanes.step.shape[0] and not conclude(engine, space, problem, population, lanes, seed, t):
+            if not must_leave(lanes.stop):
+                advance(engine, space, problem, population, lanes, seed, t, shared, first, last, lane)
+        if lanes.stop[LEFT] != 0:
             return t - step
+        if high == lanes.step.shape[0] and not conclude(engine, space, problem, population, lanes, seed, t):
+            return -1 - (t - step)
     return steps
 
 
@@ -148,12 +155,18 @@ class CpuSession:
             high,
         )
 
-    def sweep(self, step: int, steps: int, low: int, high: int) -> None:
+    def ask_to_stop(self, at_once: bool) -> None:
+        self._lanes.stop[ASKED] = NOW if at_once else SOON
+
+    def is_left(self) -> bool:
+        return bool(self._lanes.stop[LEFT])
+
+    def sweep(self, step: int, steps: int, low: int, high: int) -> int:
         numba.set_num_threads(self.threads)
         began = time.perf_counter()
         done, pending = 0, False
         while True:
-            done += self._sweep(
+            made: int = self._sweep(
                 self._work.design.record,
                 self._space,
                 self._record,
@@ -167,12 +180,14 @@ class CpuSession:
                 high,
                 pending,
             )
-            if done == steps:
+            done += made if made >= 0 else -1 - made
+            if made >= 0:
                 break
             self._grow()
             pending = True
-        if self._adaptive and steps >= 8:
+        if self._adaptive and done == steps >= 8:
             self._adapt((time.perf_counter() - began) / steps)
+        return done
 
     def _grow(self) -> None:
         self._work, self._population = grow(self._work, self._population)

@@ -76,6 +76,7 @@ class CudaSession:
         self._host = allocate(work, self.lanes, 1)
         self.memory = total_size(*self._host[:2])
         self._given = 0
+        self._asked = False
         self._seed = np.uint64(work.seed)
         self._space = self._lift(work.problem.space)
         self._problem = self._lift(work.problem.record, keep_order=True)
@@ -96,9 +97,17 @@ class CudaSession:
         rows = np.int64(self._work.design.started)
         self._launch("start", high - low, (*args, np.int64(self._given), rows, np.int64(low), np.int64(high)))
 
-    def sweep(self, step: int, steps: int, low: int, high: int) -> None:
+    def ask_to_stop(self, at_once: bool) -> None:
+        self._asked = True
+
+    def is_left(self) -> bool:
+        return False
+
+    def sweep(self, step: int, steps: int, low: int, high: int) -> int:
         cells = np.int64(self._work.design.cells)
         for t in range(step, step + steps):
+            if self._asked and low == 0:  # between launches only: the host cannot reach into one
+                return t - step
             if t == 1 and low == 0:
                 self._close(0)
             # Anew in each step, since the population may have grown in the last.
@@ -106,6 +115,7 @@ class CudaSession:
             self._launch("sweep", high - low, (*args, cells, np.int64(t), np.int64(low), np.int64(high)))
             if high == self.lanes:
                 self._close(t)
+        return steps
 
     def _close(self, step: int) -> None:
         """What is done once in a step, if the engine does anything."""

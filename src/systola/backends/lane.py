@@ -9,6 +9,7 @@ from systola.increments import mark
 from systola.kernel import inlined
 from systola.operators.appraisal import gauge
 from systola.population import note
+from systola.stop_flag import must_leave
 
 
 @inlined
@@ -21,8 +22,13 @@ def edge(total: Any, lanes: Any, lane: Any) -> Any:
 def start_lane(
     engine: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, given: Any, rows: Any, lane: Any
 ) -> None:
-    """Draw this lane's share of rows (those below `given` are there already), measure and mark it, note the best."""
+    """Draw this lane's share of rows (those below `given` are there already), measure and mark it, note the best.
+
+    The very first row is made even if the host asks to stop: a run has an answer to give.
+    """
     for row in range(edge(rows, lanes, lane), edge(rows, lanes, lane + 1)):
+        if row > 0 and must_leave(lanes.stop):
+            return
         if row >= given:
             begin(engine, space, problem, population, lanes, seed, row, lane)
         gauge(problem, space, population.x, row, lanes, lane, lanes.tally[lane], population.scores[row])

@@ -16,6 +16,7 @@ from systola.increments import Tables, Tallies
 from systola.operators.appraisal import choose_gauge
 from systola.population import NEVER, VECTOR, Best, Lanes, Population
 from systola.problem import Problem
+from systola.stop_flag import new_flag
 
 _NO_TABLE = Tables(2, np.int32)  # not of one column, which Numba takes for another type
 _PAGE_ROWS, _STAGGER = 512, 40  # of 8 bytes: a page, and five cache lines
@@ -46,8 +47,14 @@ class Session(Protocol):
     def start(self, low: int, high: int) -> None:
         """Make the part of the first population that falls to the lanes low <= lane < high."""
 
-    def sweep(self, step: int, steps: int, low: int, high: int) -> None:
-        """Make `steps` steps from `step` on, of the lanes low <= lane < high."""
+    def sweep(self, step: int, steps: int, low: int, high: int) -> int:
+        """Make `steps` steps from `step` on, of the lanes low <= lane < high; how many were made before a stop."""
+
+    def ask_to_stop(self, at_once: bool) -> None:
+        """Let kernels at work end after this step, or within it; any thread may call it, at any moment."""
+
+    def is_left(self) -> bool:
+        """Whether a step, or the start, was left unfinished because of that."""
 
     def best(self) -> Best:
         """The best solution so far."""
@@ -141,6 +148,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             np.full(lanes, NEVER, np.int64),
             np.zeros(lanes, np.int64),
             encoding.blank(space, lanes),
+            new_flag(),
         )
     except MemoryError:
         raise too_large(memory_of(work, lanes, chunk)) from None

@@ -50,11 +50,14 @@ def main(args: list[str] | None = None) -> Any:
     """Entry point: errors become a sentence and an exit code."""
     from systola.errors import InputError, SystolaError
     from systola.islands.mpi import told_rank
+    from systola.signals import INTERRUPTED, ended_by_signals
 
     try:
-        return cli.main(args=args, prog_name="systola", standalone_mode=False) or 0
-    except click.exceptions.Abort:
-        sys.exit(3)
+        with ended_by_signals():
+            return cli.main(args=args, prog_name="systola", standalone_mode=False) or 0
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        click.echo("systola: interrupted", err=True)
+        sys.exit(INTERRUPTED)
     except click.ClickException as error:
         error.show()
         sys.exit(2)

@@ -16,6 +16,7 @@ from systola.cli.options import budget_options, read_config, read_settings, writ
 from systola.cli.screen import Screen, show_number
 from systola.errors import InputError, SlowObjectiveWarning
 from systola.result import Result
+from systola.signals import INTERRUPTED, held_signals
 
 _CONFIG_KEYS = (
     *("instance", "problem", "algorithm", "seed", "backend", "threads", "stop", "parameters"),
@@ -87,6 +88,8 @@ def solve(**options: Any) -> None:
     if options["checkpoint_every"] != options["checkpoint_every"]:
         raise InputError("--checkpoint-every must be a number of seconds, but got nan")
     quiet = options["quiet"] or options["as_json"] or mpi.told_rank() > 0
+    # Until all is written: a signal ends the run, and what it has found is not lost.
+    interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
         for name in ("checkpoint", "resume", "film"):
             if options[name]:
@@ -129,8 +132,8 @@ def solve(**options: Any) -> None:
     for note in result.notes:
         click.echo(f"systola: {note}", err=True)
     mpi.leave(2 if result.notes else 0)
-    if result.stop == "interrupted":
-        sys.exit(3)
+    if interruption.asked or result.stop == "interrupted":
+        sys.exit(INTERRUPTED)
     if result.notes:
         sys.exit(2)
 

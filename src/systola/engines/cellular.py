@@ -32,6 +32,7 @@ from systola.population import copy_row, note
 from systola.problem import Problem, better
 from systola.records import record_type
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
+from systola.stop_flag import must_leave
 from systola.verbs import body_of, give_body, verb
 
 _FIELDS = (
@@ -198,6 +199,8 @@ def _advance(
     """Synchronous: all cells alike."""
     old, new, _ = shared
     for cell in range(first, last):
+        if must_leave(lanes.stop):
+            return
         _do_cell(self, space, problem, population, lanes, seed, step, old, new, cell, cell, lane)
 
 
@@ -221,6 +224,8 @@ def _advance_in_turn(
     if self.order == _NEW or (self.order == _FIXED and step == 1):
         _shuffle(slots, seed, step)
     for turn in range(self.size):
+        if must_leave(lanes.stop):
+            return
         cell = np.int64(turn)
         if self.order == _UNIFORM:
             r0, _, _, _ = draw(seed, STEP, step, turn, 0)

@@ -23,6 +23,7 @@ from systola.operators.appraisal import gauge
 from systola.population import note
 from systola.problem import Problem, fitness
 from systola.rng import SEARCH, STEP, below, draw
+from systola.stop_flag import must_leave
 
 _LN2 = 0.6931471805599453
 
@@ -72,7 +73,7 @@ def _improve(
     done = 0
     known = False
     value = fitness(problem, trial[2 * lane])
-    while left > 0 or done < back:
+    while (left > 0 or done < back) and not must_leave(lanes.stop):
         others = count + done
         item = lanes.spare[lane, done]
         if left > 0:
@@ -123,6 +124,8 @@ def _advance(
                 _improve(problem, lanes, lane, n - back, back, seed, step, cell, turn)
                 turn += n
                 back = 0 if back > 0 else -1
+            if must_leave(lanes.stop):
+                return  # the order under construction may lack items
             gauge(problem, space, x, lane, lanes, lane, lanes.tally[lane], lanes.trial[2 * lane])
             note(problem, lanes, lane, x, lane, lanes.trial[2 * lane], step, cell)
             lost = fitness(problem, population.scores[cell]) - fitness(problem, lanes.trial[2 * lane])

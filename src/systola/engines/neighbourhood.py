@@ -23,6 +23,7 @@ from systola.kernel import inlined
 from systola.population import assess, note
 from systola.problem import Problem, better
 from systola.rng import START, STEP, below, draw
+from systola.stop_flag import must_leave
 from systola.verbs import Body, body_of, give_body, verb
 
 
@@ -250,6 +251,8 @@ def _advance(
     lane: Any,
 ) -> None:
     for cell in range(first, last):
+        if must_leave(lanes.stop):
+            return
         _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
 
 

@@ -24,6 +24,7 @@ from systola.operators.appraisal import appraise, choose_appraisal
 from systola.population import note
 from systola.problem import Problem, better
 from systola.rng import STEP, below, draw
+from systola.stop_flag import must_leave
 
 _PARENTS, _POINTS, _COUNTS, _PLACES = range(4)  # what the calls of `draw` in a cell are for; places come last
 
@@ -171,6 +172,8 @@ def _advance(
     lane: Any,
 ) -> None:
     for cell in range(first, last):
+        if must_leave(lanes.stop):
+            return
         _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
 
 

@@ -12,6 +12,7 @@ from systola.increments import construct, weigh
 from systola.kernel import inlined
 from systola.population import assess, note
 from systola.problem import Problem
+from systola.stop_flag import must_leave
 from systola.verbs import body_of, give_body, verb
 
 
@@ -68,6 +69,8 @@ def _advance(
     lane: Any,
 ) -> None:
     for cell in range(first, last):
+        if must_leave(lanes.stop):
+            return
         _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
 
 

@@ -24,6 +24,7 @@ from systola.kernel import inlined
 from systola.population import VECTOR, assess, note
 from systola.problem import Problem, better
 from systola.rng import below
+from systola.stop_flag import must_leave
 from systola.verbs import body_of, give_body, verb
 
 Flavour = Literal["T", "E", "V", "B"]
@@ -183,6 +184,8 @@ def _advance(
     slots = population.slots
     cell = first
     while cell < last:
+        if must_leave(lanes.stop):
+            return
         place_h, place_v, n = _places(self, shared, cell)
         n = min(n, last - cell, chunk, np.int64(self.plan[cell, 3]))
         h = place_h

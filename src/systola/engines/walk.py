@@ -28,6 +28,7 @@ from systola.operators.neighbours import (
 )
 from systola.population import NEVER, copy_row, note, ranks_above
 from systola.problem import Problem, better, fitness, prefers
+from systola.stop_flag import must_leave
 from systola.verbs import body_of, verb
 
 NOW, BEST = 0, 1  # rows of the population
@@ -164,6 +165,8 @@ def advance(
     i, j = locate(self, number)
     fresh = True
     while number < last:
+        if must_leave(lanes.stop):
+            return
         end = min(j + width, row_end(self, i))
         survey(self, space, problem, population, lanes, lane, i, j, end, fresh, at)
         fresh = False

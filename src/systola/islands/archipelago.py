@@ -15,6 +15,7 @@ from systola.backends.session import Work
 from systola.checkpoint import check_identity, read_checkpoint, write_checkpoint
 from systola.encodings import Array
 from systola.errors import InputError
+from systola.faults import told_plainly
 from systola.islands.account import Account, account_of, find_leader, join_histories, summarise
 from systola.islands.deme import Deme
 from systola.islands.islands import Islands
@@ -23,7 +24,8 @@ from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
 from systola.population import ranks_above
-from systola.run import Callback, Progress, held_interrupts, objective_of, told_plainly, violation_of
+from systola.run import Callback, Progress, objective_of, violation_of
+from systola.signals import held_signals, interruptible
 from systola.stop import Stop
 from systola.trace import Trace
 
@@ -70,9 +72,10 @@ class Archipelago:
     def go(self, given: Array, resumed: Path | None = None) -> None:
         """Run until a budget is met or the user interrupts."""
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
-        self._prepare(range(rank, len(self.works), ranks))
+        with interruptible():
+            self._prepare(range(rank, len(self.works), ranks))
         journal = read_journal(self.replay, self.identity) if self.replay else None
-        with held_interrupts() as interruption, self._saving_on_signal():
+        with held_signals() as interruption, self._saving_on_signal():
             asked = lambda: interruption.asked  # noqa: E731
             if self.world:
                 self.world.wait()  # first populations are not made while others still compile

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from systola.faults import check_faults
 from systola.islands.deme import Deme
 from systola.islands.journal import Journal
 from systola.islands.parcel import Parcel
 from systola.islands.transport import Transport
-from systola.run import check_faults, reaches
+from systola.run import reaches
 from systola.stop import Stop
 
 _CALL_SECONDS = 0.1  # a call of a kernel lasts about this long, so that a run ends promptly

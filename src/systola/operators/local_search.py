@@ -21,6 +21,7 @@ from systola.operators.appraisal import gauge, try_swap
 from systola.operators.kind import Kind, Operator
 from systola.problem import Problem, better
 from systola.rng import below, common, numbers
+from systola.stop_flag import must_leave
 
 _DOUBLINGS = 6
 
@@ -88,6 +89,8 @@ def best_swap(
     best = 2 * lane
     _try(problem, space, population, lanes, row, position, found, best, lane)
     for j in range(found + 1, space.n):
+        if must_leave(lanes.stop):
+            break
         if j != position and _beats(problem, space, population, lanes, row, position, j, lane):
             found = np.int64(j)
     _adopt(population, lanes, row, position, found, best)
@@ -116,6 +119,8 @@ def descent(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, 
     while found >= 0:
         found = np.int64(-1)
         for i in range(space.n):
+            if must_leave(lanes.stop):
+                break
             for j in range(i + 1, space.n):
                 if _beats(problem, space, population, lanes, row, i, j, lane):
                     found = i * space.n + j
@@ -171,7 +176,7 @@ def descent_by_table(
     i, j = _best_exchange(table, until, space.n, 0, 0)
     if i == space.n:
         return
-    while i < space.n:
+    while i < space.n and not must_leave(lanes.stop):
         exchange(problem, lanes.child, lane, i, j, table)
         i, j = _best_exchange(table, until, space.n, 0, 0)
     _settle(space, problem, population, lanes.child, lanes, row, lane)
@@ -220,6 +225,8 @@ def tabu(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row
     drawn = np.int64(0)
     r0 = r1 = r2 = r3 = np.uint64(0)
     for t in range(1, length + 1):
+        if must_leave(lanes.stop):
+            break
         i, j = _best_exchange(table, until, n, t, min(best - value, highest))
         if i == n:
             continue  # all are forbidden; some will not be for long
@@ -243,7 +250,7 @@ def refinement(
 ) -> None:
     """What the problem itself knows to make of a solution, with `engine.length` steps."""
     tally = population.tally[row]
-    refine(problem, population.x, row, tally, engine.guide, lanes.table[lane], engine.length, key)
+    refine(problem, population.x, row, tally, engine.guide, lanes.table[lane], engine.length, key, lanes.stop)
     weigh(problem, tally, population.scores[row])
 
 

@@ -22,6 +22,7 @@ from systola.encodings import Array
 from systola.increments import reassign
 from systola.kernel import called, inlined
 from systola.rng import below, numbers
+from systola.stop_flag import must_leave
 
 RANKS = 10  # agents that come into question for a job
 _EJECTIONS = 3  # in a chain, at most
@@ -279,7 +280,7 @@ def _set_charges(guide: Any, low: Any, high: Any, stage: Any, depth: Any) -> Non
         high[agent] = np.int64(guide[jobs, agent, 1]) * share // whole + 1
 
 
-def refine(self: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, length: Any, key: Any) -> None:
+def refine(self: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, length: Any, key: Any, stop: Any) -> None:
     """`refine` of a generalized assignment: x[row] becomes the fittest solution met, and is one of them.
 
     x [rows, jobs], tally [2 + agents], work [numbers_of_work]; draws: one call for all, one for each chain.
@@ -312,6 +313,8 @@ def refine(self: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, lengt
         left = stages - stage
         heat = warmth * left * left // (stages * stages)
         for turn in range(length * stage // stages, length * (stage + 1) // stages):
+            if must_leave(stop):
+                break
             r0, r1, r2, r3 = numbers(key, 1 + turn)
             job = below(r0, jobs)
             origin = np.int64(x[row, job])

@@ -1,0 +1,51 @@
+"""What is wrong with an objective, told in a sentence: it raises, it is not a number, or it cannot be compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numba.core.errors import NumbaError
+
+from systola.backends.cpu import judge
+from systola.backends.session import Session
+from systola.encodings import Array
+from systola.errors import ObjectiveError
+from systola.problem import Problem
+
+
+def check_faults(problem: Problem, session: Session) -> None:
+    """Raise what the objective raised in a kernel, or that it was not a number."""
+    count, example = session.faults()
+    if example is not None:
+        raise ObjectiveError(
+            f"{type(problem).__name__}.evaluate {_explain(problem, example)} for {count} solutions; one of "
+            f"them is {np.array2string(example, threshold=20)}"
+        )
+
+
+def _explain(problem: Problem, x: Array) -> str:
+    try:
+        judge(problem.record, x)
+    except Exception as error:
+        return f"raised {type(error).__name__}: {error},"
+    return "must return a number, but returned NaN"
+
+
+@contextmanager
+def told_plainly(problem: Problem) -> Iterator[None]:
+    """While kernels are compiled: Numba's long errors become a sentence."""
+    try:
+        yield
+    except NumbaError as error:
+        told = [
+            line.strip()
+            for line in str(error).splitlines()
+            if line.strip().startswith(("Untyped", "Unknown", "No impl"))
+        ]
+        raise ObjectiveError(
+            f"Numba cannot compile a method of {type(problem).__name__}: "
+            f"{told[-1] if told else str(error).splitlines()[0]}; without fitness, violation, flip and the other "
+            "optional methods an objective may run as plain Python"
+        ) from None

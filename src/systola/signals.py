@@ -1,0 +1,144 @@
+"""Signals that ask a process to end: SIGINT (Ctrl-C), SIGTERM (schedulers, `timeout`), SIGHUP (a closed terminal).
+
+While a run has something to lose they are noted instead of obeyed, so that it ends well. Python calls handlers in the
+main thread and between two instructions of its own, for which a kernel or the compiler can make it wait for minutes.
+But the number of a signal is written into a pipe at once, and a thread that reads it tells the run.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_PATIENCE = 1.5  # seconds after which a process that is told to end does so, whatever its main thread is at
+INTERRUPTED = 3  # exit code
+
+
+def _do_nothing() -> None:
+    pass
+
+
+@dataclass
+class Interruption:
+    """Whether a signal has asked to end; `tell` is called then, from another thread."""
+
+    tell: Callable[[], None] = _do_nothing
+    asked: bool = False
+    handled: int = 0  # how often the main thread has come to know
+
+
+_holds: list[Interruption | None] = []  # the innermost last; with None, signals raise KeyboardInterrupt
+_exits = False  # whether a process that does not come to its end is ended
+
+
+@contextmanager
+def held_signals(tell: Callable[[], None] = _do_nothing) -> Iterator[Interruption]:
+    """Note signals; a second one raises KeyboardInterrupt. Only in the main thread, which signals are for."""
+    hold = Interruption(tell)
+    with _entered(hold):
+        yield hold
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Within `held_signals`: while there is nothing to lose, a signal raises KeyboardInterrupt all the same."""
+    if any(hold.asked for hold in _holds if hold):
+        raise KeyboardInterrupt
+    with _entered(None):
+        yield
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """For a whole program: signals raise KeyboardInterrupt wherever they are not held.
+
+    If that does not end it in time (the compiler may be at work), or on a second signal, it ends at once.
+    """
+    global _exits
+    with _entered(None):
+        _exits = True
+        try:
+            yield
+        finally:
+            _exits = False
+
+
+@contextmanager
+def _entered(hold: Interruption | None) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _holds.append(hold)
+    try:
+        if len(_holds) > 1:
+            yield
+        else:
+            with _handled():
+                yield
+    finally:
+        _holds.pop()
+
+
+@contextmanager
+def _handled() -> Iterator[None]:
+    """Handlers and the thread that is told at once; signals that are ignored (nohup) stay so."""
+    ours = [number for number in _SIGNALS if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+    written, read = socket.socketpair()
+    written.setblocking(False)
+    before = {number: signal.signal(number, _handle) for number in ours}
+    others = signal.set_wakeup_fd(written.fileno(), warn_on_full_buffer=False)
+    watcher = threading.Thread(target=_watch, args=(read, others), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(others)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        written.close()
+        watcher.join()
+        read.close()
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    hold = _holds[-1]
+    if hold is None:
+        raise KeyboardInterrupt
+    hold.asked = True  # should the watcher be late
+    hold.handled += 1
+    if hold.handled > 1:
+        raise KeyboardInterrupt
+
+
+def _watch(pipe: socket.socket, others: int) -> None:
+    arrived = 0
+    while number := pipe.recv(1):
+        if others >= 0:  # an event loop wants to know, too
+            os.write(others, number)
+        if number[0] not in _SIGNALS:
+            continue
+        arrived += 1
+        if arrived > 1 and _exits:
+            _leave()
+        for hold in _holds:
+            if hold:
+                hold.asked = True
+                hold.tell()
+        if _exits and _holds[-1] is None:
+            watch = threading.Timer(_PATIENCE, _leave)
+            watch.daemon = True
+            watch.start()
+
+
+def _leave() -> None:
+    sys.stderr.write("systola: interrupted\n")
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)

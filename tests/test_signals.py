@@ -1,0 +1,168 @@
+"""A signal or a time limit ends a run well, in every stage and within a step; what was found is given back."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import systola as sy
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+PROMPT = 2.0  # seconds that a signal may take
+LOADED = 4.0  # more, for a machine that is busy with other tests
+
+SCRIPT = """
+import signal, sys
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # also where the parent ignores it
+    signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+from systola.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def begin(*args, **rest):
+    command = [sys.executable, "-c", SCRIPT, *map(str, args)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **rest)
+
+
+def end(process, number):
+    """Exit code, output, errors, and how long it took."""
+    try:
+        began = time.monotonic()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+        return process.returncode, out, err, time.monotonic() - began
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for(process, happened):
+    deadline = time.monotonic() + 90
+    while not happened() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+ENDLESS = ["solve", "knapsack:100-1000", "--algorithm", "sgs-b", "--iterations", 10**9, "--json"]
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda s: s.name)
+def test_a_signal_ends_a_run_with_its_best_solution_a_checkpoint_and_code_3(number, tmp_path):
+    path, output = tmp_path / "state", tmp_path / "result.json"
+    process = begin(*ENDLESS, "--checkpoint", path, "--checkpoint-every", 0.05, "--output", output)
+    wait_for(process, path.exists)
+    code, out, err, took = end(process, number)
+    assert (code, err) == (3, "")
+    facts = json.loads(out)
+    assert facts["stop"] == "interrupted"
+    assert sy.Result.load(output).objective == facts["objective"]
+    assert took < LOADED
+    more = facts["iterations"] + 10
+    command = [*ENDLESS[:5], more, "--json", "--resume", path]
+    resumed = subprocess.run(
+        [sys.executable, "-m", "systola", *map(str, command)], capture_output=True, text=True, timeout=90, check=True
+    )
+    assert json.loads(resumed.stdout)["iterations"] == more
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda s: s.name)
+def test_a_signal_while_compiling_ends_promptly_with_a_sentence(number, tmp_path):
+    process = begin(*ENDLESS[:-1], env={**os.environ, "SYSTOLA_CACHE_DIR": str(tmp_path)})
+    assert "compiling" in process.stderr.readline()
+    time.sleep(0.5)
+    code, out, err, took = end(process, number)
+    assert (code, out) == (3, "")
+    assert err.splitlines()[-1] == "systola: interrupted"
+    assert "Traceback" not in err
+    assert took < LOADED
+
+
+def test_a_second_signal_ends_at_once(tmp_path):
+    """Even while the screen is stuck: nobody reads the pipe that the answer goes to."""
+    path = tmp_path / "state"
+    process = begin(*ENDLESS, "--checkpoint", path, "--checkpoint-every", 0.05)
+    wait_for(process, path.exists)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.01)
+    code, _, err, took = end(process, signal.SIGTERM)
+    assert code == 3
+    assert "Traceback" not in err
+    assert took < LOADED
+
+
+def test_ignored_signals_stay_ignored(tmp_path):
+    """As under nohup."""
+    path = tmp_path / "state"
+    command = [sys.executable, "-c", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + SCRIPT_BODY]
+    command += [*map(str, ENDLESS), "--checkpoint", str(path), "--checkpoint-every", "0.05"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(process, path.exists)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert process.poll() is None
+    assert end(process, signal.SIGTERM)[0] == 3
+
+
+SCRIPT_BODY = "import sys\nfrom systola.cli import main\nsys.exit(main(sys.argv[1:]))\n"
+
+
+def long_step():
+    """A problem and an engine whose first step takes many minutes."""
+    draws = np.random.default_rng(1)
+    return sy.Flowshop(draws.integers(1, 99, (60, 5)), objectives="makespan"), sy.IteratedGreedy(rounds=10**6)
+
+
+def compile_first(problem):
+    sy.solve(problem, sy.IteratedGreedy(rounds=1), stop=sy.Iterations(1), threads=1)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_signal_ends_a_run_within_a_step_that_takes_minutes(threads, tmp_path):
+    """In the main thread of a program of one's own; the checkpoint has the last whole step."""
+    problem, engine = long_step()
+    compile_first(problem)
+    path = tmp_path / "state"
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGTERM)).start()
+        began = time.monotonic()
+        result = sy.solve(problem, engine, threads=threads, checkpoint=path)
+        took = time.monotonic() - began
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (result.stop, result.iterations, result.repeatable) == ("interrupted", 0, False)
+    assert took < 0.7 + LOADED
+    again = sy.solve(problem, engine, threads=threads, resume=path, stop=sy.Iterations(0))
+    assert result.objective <= again.objective  # of the first population, which was whole
+
+
+def test_a_time_limit_ends_a_run_within_a_step():
+    problem, engine = long_step()
+    compile_first(problem)
+    began = time.monotonic()
+    result = sy.solve(problem, engine, stop=sy.Seconds(0.5), threads=1)
+    assert time.monotonic() - began < 0.5 + LOADED
+    assert (result.stop, result.iterations) == ("seconds", 0)
+    assert result.seconds >= 0.5
+    assert result.objective == problem.evaluate(result.solution.astype(np.int64))[0]
+
+
+def test_a_callback_that_raises_gives_the_best_so_far():
+    class Mine(Exception):
+        pass
+
+    def fail(progress):
+        if progress.stage == "done":
+            raise Mine
+
+    with pytest.raises(Mine) as caught:
+        sy.solve(sy.MMDP(12), sy.SGA(8), stop=sy.Iterations(3), backend="python", callback=fail)
+    assert caught.value.result.iterations == 3
