@@ -29,7 +29,7 @@ from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.deme import seed_of
 from systola.islands.islands import Islands
-from systola.problem import MOST_MEASURES, Problem, evaluate
+from systola.problem import MOST_MEASURES, Problem, evaluate, violation
 from systola.records import widen
 from systola.result import Result
 from systola.rng import check_seed
@@ -319,12 +319,18 @@ def _reason(problem: Problem, probe: Array) -> str:
 
 
 def _front_of(run: Run | Archipelago, engine: Engine | Islands) -> tuple[list[list[Any]] | None, Array | None]:
-    """What an engine that keeps members has found: objectives and decisions, no one dominated and none twice."""
+    """What an engine that keeps members has found: objectives and decisions, no one dominated and none twice.
+
+    Only those with the least violation: feasible ones, if there are any.
+    """
     if not isinstance(engine, PLS) or isinstance(run, Archipelago):
         return None, None
     problem = run.work.problem
     measures, rows = engine.members(run.session.population())
-    vectors = measures[:, : len(problem.senses)]
+    broken = [violation(problem.record, row) for row in measures]
+    least = min(broken, default=0)
+    sound = [not value > least for value in broken]
+    vectors, rows = measures[sound][:, : len(problem.senses)], rows[sound]
     kept = nondominated(-vectors * np.array(problem.senses))
     vectors, rows = vectors[kept], rows[kept]
     ranked = np.lexsort(vectors.T[::-1])

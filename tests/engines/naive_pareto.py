@@ -9,13 +9,13 @@ from typing import Any
 from systola.rng import START, STEP, below, draw
 
 Solution = list[int]
-Vector = tuple[int, ...]  # objectives, all to be minimised
+Worth = tuple[int, tuple[int, ...]]  # by how much constraints are broken, and the objectives, all to be minimised
 
 
 @dataclass
 class Member:
     x: Solution
-    worth: Vector
+    worth: Worth
     explored: bool = False
 
 
@@ -27,6 +27,16 @@ class State:
     archive: list[Member]
     aside: list[Member] = field(default_factory=list)
     restarts: int = 0
+
+    def front(self) -> list[Member]:
+        """What nothing found dominates, of equal ones the first, by objectives in ascending order."""
+        found = self.archive + self.aside
+        kept = [
+            m
+            for k, m in enumerate(found)
+            if not any(covers(o.worth, m.worth) and (o.worth != m.worth or j < k) for j, o in enumerate(found))
+        ]
+        return sorted(kept, key=lambda m: m.worth[1])
 
 
 def insertions(x: Solution) -> list[Solution]:
@@ -40,8 +50,11 @@ def insertions(x: Solution) -> list[Solution]:
     return made
 
 
-def covers(a: Vector, b: Vector) -> bool:
-    return all(p <= q for p, q in zip(a, b, strict=True))
+def covers(a: Worth, b: Worth) -> bool:
+    """Dominates or equals: what breaks constraints less does, whatever its objectives."""
+    if a[0] != b[0]:
+        return a[0] < b[0]
+    return all(p <= q for p, q in zip(a[1], b[1], strict=True))
 
 
 def leave(members: list[Member], new: list[Member]) -> list[Member]:
@@ -62,7 +75,7 @@ def leave(members: list[Member], new: list[Member]) -> list[Member]:
     return old + new
 
 
-def admit_all(members: list[Member], near: list[tuple[Solution, Vector]]) -> list[Member]:
+def admit_all(members: list[Member], near: list[tuple[Solution, Worth]]) -> list[Member]:
     """New ones, of which no member covers any, first get along with each other; then old ones leave."""
     new: list[Member] = []
     for x, worth in near:
@@ -99,7 +112,7 @@ def shuffled(n: int, seed: int, step: int) -> Solution:
     return order
 
 
-def run(measure: Callable[[Solution], Vector], engine: Any, first: Solution, seed: int) -> Iterator[State]:
+def run(measure: Callable[[Solution], Worth], engine: Any, first: Solution, seed: int) -> Iterator[State]:
     """The state after step 0, step 1, and so on."""
     state = State(first, [Member(first, measure(first), True)])
     step = 0

@@ -46,7 +46,7 @@ def test_twin(engine, objectives):
     count = len(problem.senses)
 
     def measure(x):
-        return tuple(int(v) for v in problem.evaluate(np.array(x))[:count])
+        return 0, tuple(int(v) for v in problem.evaluate(np.array(x))[:count])
 
     session = session_of(problem, engine)
     first = session.population().x[0].tolist()

@@ -5,6 +5,9 @@ member dominates or equals come into the archive (all of them, or only those tha
 members that they dominate leave it. When all have been explored, what was found is put aside, and the search begins
 anew from a random solution.
 
+A solution that breaks the constraints less dominates one that breaks them more (see `cover`). So all members of an
+archive break them equally: not at all, once a feasible solution was met.
+
 The explored solution is row 0. Then follow two sections: the archive of this search, and the front of all before.
 """
 
@@ -15,97 +18,32 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.dominance import exceed
 from systola.encodings import Array, sample
+from systola.engines.cover import compare_objectives, compare_violations, covers, find_cover, is_covered
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.walk import NOW, advance, design_walk
 from systola.errors import InputError
-from systola.kernel import called, inlined
-from systola.lines import VECTOR
+from systola.kernel import called
+from systola.operators.appraisal import gauge
 from systola.operators.neighbourhoods import FIELDS, lay_out
 from systola.operators.neighbours import locate, make, observe
-from systola.population import NEVER, Population, copy_row, note
+from systola.population import NEVER, Population, copy_row, note, ranks_above
 from systola.problem import Problem
 from systola.records import record_type
 from systola.rng import START, STEP, below, draw
-from systola.verbs import Body, give_body
+from systola.verbs import Body, body_of, give_body, large_verb
 
 _MEMBERS, _ASIDE, _RESTARTS, _FLAGS = range(1, 5)  # in memory: counts, then for each member whether it was explored
 _FIRST_ROOM = 256
-_CHUNK = 64
 _GUARDS = 8  # members that a lane tries first
 
 
-@inlined
-def _covers(self: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
-    """Whether scores[row] are at least as good as other[at] in every objective."""
-    sound = True
-    for k in range(self.count):
-        sound = sound and self.signs[k] * scores[row, k] >= self.signs[k] * other[at, k]
-    return sound
-
-
-@inlined
-def _equals(self: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
-    same = True
-    for k in range(self.count):
-        same = same and scores[row, k] == other[at, k]
-    return same
-
-
-@called
-def _find_cover(self: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
-    """The first of the rows first <= row < last that is at least as good as other[at] in every objective, or NEVER.
-
-    Rows are taken in chunks without a branch, which compilers turn into vectors.
-    """
-    row = np.int64(first)
-    while row < last:
-        end = min(row + _CHUNK, last)
-        found = False
-        if self.count == 2:
-            s0, s1 = self.signs[0], self.signs[1]
-            v0, v1 = s0 * other[at, 0], s1 * other[at, 1]
-            for r in range(row, end):
-                found |= (s0 * scores[r, 0] >= v0) & (s1 * scores[r, 1] >= v1)
-        elif self.count == 3:
-            s0, s1, s2 = self.signs[0], self.signs[1], self.signs[2]
-            v0, v1, v2 = s0 * other[at, 0], s1 * other[at, 1], s2 * other[at, 2]
-            for r in range(row, end):
-                found |= (s0 * scores[r, 0] >= v0) & (s1 * scores[r, 1] >= v1) & (s2 * scores[r, 2] >= v2)
-        else:
-            for r in range(row, end):
-                found |= _covers(self, scores, r, other, at)
-        if found:
-            while not _covers(self, scores, row, other, at):
-                row += 1
-            return row
-        row = np.int64(end)
-    return np.int64(NEVER)
-
-
-@inlined
-def _is_covered(self: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
-    return _find_cover(self, scores, first, last, other, at) != NEVER
-
-
-@inlined
-def _block(self: Any, scores: Any, row: Any, trial: Any, rooms: Any, at: Any, count: Any, above: Any) -> Any:
-    """A bit for each neighbour of a block: whether the row does not cover it; if `above`, whether it covers the row."""
-    wanted = np.int64((1 << count) - 1 if above else 0)
-    spare = trial.shape[0] // rooms > VECTOR  # on a GPU the next rows are another thread's
-    for k in range(self.count):
-        sign = self.signs[k]
-        exceeding = exceed(trial, at, count, k, sign, sign * scores[row, k], above, spare)
-        wanted = wanted & exceeding if above else wanted | exceeding
-    return wanted
-
-
-def _keep_open(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+def _keep_open(self: Any, problem: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
     """The body of `sieve`: neighbours that the explored solution does not cover, nor the members that last covered
     others: most are covered by one of these. Or those that cover the explored solution, if no others count."""
     scores, trial, rooms = population.scores, lanes.trial, lanes.step.shape[0]
-    wanted = _block(self, scores, NOW, trial, rooms, at, count, self.dominating)
+    less, more = compare_violations(problem, scores, NOW, trial, at, count)
+    wanted = compare_objectives(self, scores, NOW, trial, rooms, at, count, self.dominating) & ~more
     if not self.dominating:
         lane = at // (trial.shape[0] // rooms)
         k = 0
@@ -114,9 +52,9 @@ def _keep_open(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> A
             if guard == NOW:
                 break
             if guard <= population.memory[_MEMBERS]:
-                wanted &= _block(self, scores, guard, trial, rooms, at, count, False)
+                wanted &= compare_objectives(self, scores, guard, trial, rooms, at, count, False)
             k += 1
-    return wanted
+    return wanted | less
 
 
 def _keep_candidate(
@@ -125,9 +63,9 @@ def _keep_candidate(
     """The body of `consider`: keep a neighbour that could come into the archive; see lanes.move for how many are."""
     scores, measures = population.scores, lanes.trial
     newest = np.int64(lanes.scratch[lane, 0])
-    if newest <= population.memory[_MEMBERS] and _covers(self, scores, newest, measures, trial):
+    if newest <= population.memory[_MEMBERS] and covers(self, problem, scores, newest, measures, trial):
         return False
-    cover = _find_cover(self, scores, 1, 1 + population.memory[_MEMBERS], measures, trial)
+    cover = find_cover(self, problem, scores, 1, 1 + population.memory[_MEMBERS], measures, trial)
     if cover != NEVER:
         for k in range(_GUARDS - 1, 0, -1):
             lanes.scratch[lane, k] = lanes.scratch[lane, k - 1]
@@ -143,7 +81,7 @@ def _keep_candidate(
 
 
 @called
-def _leave(self: Any, population: Any, base: Any, count: Any, first: Any, flagged: Any) -> Any:
+def _leave(self: Any, problem: Any, population: Any, base: Any, count: Any, first: Any, flagged: Any) -> Any:
     """Members of a section that are covered by one of those from `first` on leave; the last ones take their places.
 
     How many are left. Those from `first` on cover themselves, but are not covered by others.
@@ -151,7 +89,7 @@ def _leave(self: Any, population: Any, base: Any, count: Any, first: Any, flagge
     scores, memory = population.scores, population.memory
     k = np.int64(0)
     while k < first:
-        if _is_covered(self, scores, base + first, base + count, scores, base + k):
+        if is_covered(self, problem, scores, base + first, base + count, scores, base + k):
             first -= 1
             count -= 1
             if k != first:
@@ -168,31 +106,55 @@ def _leave(self: Any, population: Any, base: Any, count: Any, first: Any, flagge
 
 
 @called
-def _has_room(self: Any, population: Any, base: Any, count: Any, other: Any, at: Any) -> Any:
+def _has_room(self: Any, problem: Any, population: Any, base: Any, count: Any, other: Any, at: Any) -> Any:
     """Whether a section may take other[at]: if it is not full, or has a member that would leave."""
     found = self.cap == 0 or count < self.cap
     for k in range(count):
-        found = found or _covers(self, other, at, population.scores, base + k)
+        found = found or covers(self, problem, other, at, population.scores, base + k)
     return found
 
 
 @called
-def _put_aside(self: Any, population: Any) -> None:
+def _put_aside(self: Any, problem: Any, population: Any) -> None:
     """The archive of this search joins the front of all before."""
     scores, memory = population.scores, population.memory
     base = 1 + memory.shape[0] - _FLAGS
     count = memory[_ASIDE]
     for k in range(1, 1 + memory[_MEMBERS]):
-        if not _is_covered(self, scores, base, base + count, scores, k) and _has_room(
-            self, population, base, count, scores, k
+        if not is_covered(self, problem, scores, base, base + count, scores, k) and _has_room(
+            self, problem, population, base, count, scores, k
         ):
             copy_row(population, k, base + count)
-            count = _leave(self, population, base, count + 1, count, False)
+            count = _leave(self, problem, population, base, count + 1, count, False)
     memory[_ASIDE] = count
 
 
+@large_verb
+def report(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, step: Any) -> Any:
+    """What is done with a member as soon as it comes, before it may be explored."""
+    return body_of("report", engine)(engine, space, problem, population, lanes, row, step)
+
+
+def _report_later(self: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, step: Any) -> None:
+    """The body of `report` without constraints: the answer is the best member that was explored."""
+
+
+def _report_at_once(self: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, step: Any) -> None:
+    """The body of `report` with constraints: remember a member if it is the best answer so far, or dominates that.
+
+    The answer must break constraints no more than the members do, of which some may never be explored.
+    """
+    scores, best = population.scores, lanes.score
+    dominating = covers(self, problem, scores, row, best, 0) and not covers(self, problem, best, 0, scores, row)
+    if dominating or ranks_above(problem, scores[row], best[0]):
+        # A neighbour may have been measured only as far as measures are objectives.
+        gauge(problem, space, population.x, row, lanes, 0, lanes.tally[0], scores[row])
+        lanes.step[0] = NEVER
+        note(problem, lanes, 0, population.x, row, scores[row], step, 0)
+
+
 @called
-def _enter(self: Any, space: Any, population: Any, target: Any, at: Any) -> None:
+def _enter(self: Any, space: Any, problem: Any, population: Any, lanes: Any, target: Any, at: Any, step: Any) -> None:
     """A candidate takes a row."""
     x, scores = population.x, population.scores
     for w in range(x.shape[1]):
@@ -202,10 +164,11 @@ def _enter(self: Any, space: Any, population: Any, target: Any, at: Any) -> None
     for w in range(scores.shape[1]):
         scores[target, w] = population.near[at, w]
     population.memory[_FLAGS + target - 1] = 0
+    report(self, space, problem, population, lanes, target, step)
 
 
 @called
-def _admit(self: Any, space: Any, population: Any, lanes: Any) -> None:
+def _admit(self: Any, space: Any, problem: Any, population: Any, lanes: Any, step: Any) -> None:
     """Candidates come into the archive, and members that they dominate leave it."""
     scores, memory = population.scores, population.memory
     before = memory[_MEMBERS]
@@ -214,24 +177,24 @@ def _admit(self: Any, space: Any, population: Any, lanes: Any) -> None:
         first = self.size * lane // lanes.step.shape[0]
         for at in range(first, first + lanes.move[lane] + 1):
             # No member of before the step covers a candidate; `_keep_candidate` has seen to that.
-            if _is_covered(self, scores, 1 + (0 if self.cap else before), 1 + count, population.near, at):
+            if is_covered(self, problem, scores, 1 + (0 if self.cap else before), 1 + count, population.near, at):
                 continue
             if self.cap:  # what leaves makes room at once
-                if _has_room(self, population, 1, count, population.near, at):
-                    _enter(self, space, population, 1 + count, at)
-                    count = _leave(self, population, 1, count + 1, count, True)
+                if _has_room(self, problem, population, 1, count, population.near, at):
+                    _enter(self, space, problem, population, lanes, 1 + count, at, step)
+                    count = _leave(self, problem, population, 1, count + 1, count, True)
                 continue
             k = before
             while k < count:  # those that came before it in this step
-                if _covers(self, population.near, at, scores, 1 + k):
+                if covers(self, problem, population.near, at, scores, 1 + k):
                     count -= 1
                     if k != count:
                         copy_row(population, 1 + count, 1 + k)
                 else:
                     k += 1
-            _enter(self, space, population, 1 + count, at)
+            _enter(self, space, problem, population, lanes, 1 + count, at, step)
             count += 1
-    memory[_MEMBERS] = count if self.cap else _leave(self, population, 1, count, before, True)
+    memory[_MEMBERS] = count if self.cap else _leave(self, problem, population, 1, count, before, True)
 
 
 @called
@@ -258,6 +221,7 @@ def _begin_search(self: Any, space: Any, problem: Any, population: Any, lanes: A
     """The solution in row 0 is the only member, and the one to be explored."""
     observe(self, space, problem, population, lanes)
     note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
+    report(self, space, problem, population, lanes, NOW, step)
     copy_row(population, NOW, 1)
     population.memory[_MEMBERS] = 1
     population.memory[_FLAGS] = 1
@@ -282,13 +246,13 @@ def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, 
         wanted += lanes.move[lane] + 1
     if wanted > memory.shape[0] - _FLAGS:
         return False
-    _admit(self, space, population, lanes)
+    _admit(self, space, problem, population, lanes, step)
     chosen = _choose(self, population, seed, step)
     if chosen != NEVER:
         memory[_FLAGS + chosen] = 1
         _look_at(self, space, problem, population, lanes, chosen, step)
         return True
-    _put_aside(self, population)
+    _put_aside(self, problem, population)
     memory[_RESTARTS] += 1
     sample(space, population.x, NOW, seed, START, step, 0)
     _begin_search(self, space, problem, population, lanes, step)
@@ -298,7 +262,7 @@ def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, 
 # Parts of a step, to measure how long they take.
 
 
-def _keep_none(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+def _keep_none(self: Any, problem: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
     return np.int64(0)
 
 
@@ -355,11 +319,13 @@ class PLS:
         if self.cap is not None:
             check_number("cap", self.cap, 1, 2**31)
         fields = (*FIELDS, "size", "count", "signs", "dominating", "cap")
-        record = record_type(f"{label}_{around.label}", fields)
+        constrained = hasattr(problem, "violation")
+        record = record_type(f"{label}{'_constrained' * constrained}_{around.label}", fields)
         around.equip(record)
         equip(record, advance, **bodies)
         give_body("sieve", record, sieve)
         give_body("consider", record, consider)
+        give_body("report", record, _report_at_once if constrained else _report_later)
         senses = problem.senses
         values = (around.size, len(senses), np.array(senses, np.int64), self.accept == "dominating", self.cap or 0)
         walk = design_walk(problem, around, record(*around.values, *values), 10_000)

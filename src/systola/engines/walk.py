@@ -110,12 +110,12 @@ def consider(
 
 
 @verb
-def sieve(engine: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+def sieve(engine: Any, problem: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
     """A quick look at `count` neighbours, measured in lanes.trial from row `at` on: one bits for those to consider."""
-    return body_of("sieve", engine)(engine, population, lanes, at, count)
+    return body_of("sieve", engine)(engine, problem, population, lanes, at, count)
 
 
-def keep_all(self: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+def keep_all(self: Any, problem: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
     """The body of `sieve` that leaves out none."""
     return np.int64(-1)
 
@@ -170,7 +170,7 @@ def advance(
         end = min(j + width, row_end(self, i))
         survey(self, space, problem, population, lanes, lane, i, j, end, fresh, at)
         fresh = False
-        wanted = sieve(self, population, lanes, at, end - j)
+        wanted = sieve(self, problem, population, lanes, at, end - j)
         for place in range(j, end):
             if number < last and is_move(self, i, place):
                 if wanted & 1 and consider(

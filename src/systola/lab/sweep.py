@@ -19,7 +19,7 @@ from systola.stop import Stop
 
 @dataclass(frozen=True)
 class Sweep:
-    """Results by weight, and the non-dominated objectives among them."""
+    """Results by weight, and the front: the non-dominated objectives of those with the least violation."""
 
     weights: tuple[float, ...]
     results: tuple[Result, ...]
@@ -64,7 +64,8 @@ def sweep_weights(
         if results[-1].stop == "interrupted":
             break
     done = tuple(weights[: len(results)])
-    return Sweep(done, tuple(results), _front([r.objective for r in results], problem.senses))
+    least = min(result.violation for result in results)
+    return Sweep(done, tuple(results), _front([r.objective for r in results if r.violation == least], problem.senses))
 
 
 def _front(points: list[Any], senses: tuple[int, ...]) -> tuple[tuple[Any, ...], ...]:
