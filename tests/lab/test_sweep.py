@@ -58,6 +58,44 @@ def test_fronts_by_hand():
     assert _front([[1, 1], [2, 2]], (1, 1)) == ((2, 2),)
 
 
+class Licensed(sy.Problem):
+    """Two values of a selection; what the weight is above the limit breaks a constraint, whatever is selected."""
+
+    encoding = sy.Binary("one")
+    sense = (sy.MAXIMISE, sy.MAXIMISE)
+    one: np.ndarray
+    two: np.ndarray
+    limit: float
+    weight: float = 0.0
+
+    def evaluate(self, x):
+        one = 0.0
+        two = 0.0
+        for i in range(len(self.one)):
+            one += self.one[i] * x[i] * (1 + self.weight)
+            two += self.two[i] * (1 - x[i]) * (1 + self.weight)
+        return one, two
+
+    def violation(self, measures):
+        return max(self.weight - self.limit, 0.0)
+
+    def fitness(self, measures):
+        return self.weight * measures[0] + (1 - self.weight) * measures[1]
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(1, 5), (0.6, 3), (-1, 1)])
+def test_the_front_is_feasible_if_any_result_is(limit, kept):
+    problem = Licensed([3, 5, 2, 8], [4, 1, 6, 3], limit)
+    sweep = sweep_weights(problem, sy.SGA(8), 5, stop=sy.Iterations(8), backend="python")
+    found = [tuple(result.objective) for result in sweep.results[:kept]]
+    assert sweep.front == tuple(sorted({p for p in found if not any(surpasses(q, p) for q in found)}))
+    assert [result.feasible for result in sweep.results] == [k / 4 <= limit for k in range(5)]
+
+
+def surpasses(one, other):
+    return one[0] >= other[0] and one[1] >= other[1] and one != other
+
+
 def test_weights_by_number_and_by_value():
     few = sweep_weights(small_release(), ENGINE, 3, stop=STOP)
     assert few.weights == (0.0, 0.5, 1.0)

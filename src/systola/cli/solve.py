@@ -185,6 +185,8 @@ def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], options: di
     click.echo(f"{'weight':>8}  objectives")
     for weight, result in zip(swept.weights, swept.results, strict=True):
         mark = "" if tuple(result.objective) in swept.front else "  dominated"
+        if not result.feasible:
+            mark = f"  infeasible by {show_number(result.violation)}"
         click.echo(f"{weight:>8.3f}  {show_number(result.objective)}{mark}")
 
 
