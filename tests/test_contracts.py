@@ -283,6 +283,13 @@ class ForgetfulSurvey(sy.Flowshop):
         work[:] = 0
 
 
+class SilentSurvey(sy.Flowshop):
+    """The constraint is about tardiness. That is no objective, and the survey does not know it."""
+
+    def violation(self, measures):
+        return measures[1]
+
+
 class WrongPlace(sy.Flowshop):
     def find_place(self, x, row, count, item, work, trial, at):
         place = sy.Flowshop.find_place(self, x, row, count, item, work, trial, at)
@@ -306,9 +313,9 @@ class NoRoom(Line):
         return 0
 
 
-def small_flowshop(kind):
+def small_flowshop(kind, objectives="makespan,tardiness"):
     draws = np.random.default_rng(2)
-    return kind(draws.integers(1, 30, (6, 3)), draws.integers(20, 90, 6), None, "makespan,tardiness")
+    return kind(draws.integers(1, 30, (6, 3)), draws.integers(20, 90, 6), None, objectives)
 
 
 moods = iter(range(10**6))
@@ -377,6 +384,7 @@ class Negative(OneMax):
             r"^survey_insertions from \d to 5 says \[\d+, \d+\] for \[.*\], evaluate says \[\d+, \d+\]$",
         ),
         (lambda: small_flowshop(ForgetfulSurvey), r"^survey_insertions from \d to \d says"),
+        (lambda: small_flowshop(SilentSurvey, "makespan"), r"^survey_insertions from \d to \d says"),
         (lambda: small_flowshop(WrongPlace), r"^find_place says that \d is best in place \d of \[.*\], evaluate says"),
         (lambda: small_flowshop(WrongMeasures), r"^find_place says \[\d+, \d+\] for \[.*\], evaluate says"),
         (lambda: HalfOutlook(4), "survey_insertions belong together, but HalfOutlook has only look$"),

@@ -353,9 +353,9 @@ def _check_place(problem: Problem, x: Array) -> None:
 
 
 def _check_objectives(problem: Problem, found: Array, x: Array, where: str) -> None:
-    """Measures as far as they are objectives, and the fitness that follows."""
+    """Measures as far as they are objectives, and the fitness and violation that follow."""
     wanted, count = _measure(problem, x), len(problem.senses)
-    worth = [np.asarray(fitness(widen(problem.record), m)) for m in (found, wanted)]
+    worth = [np.array([rule(widen(problem.record), m) for rule in (fitness, violation)]) for m in (found, wanted)]
     if not _agree(found[:count], wanted[:count]) or not _agree(*worth):
         raise CheckFailed(
             f"{where} says {found[:count].tolist()} for {x.tolist()}, evaluate says {wanted[:count].tolist()}"

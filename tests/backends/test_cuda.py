@@ -10,6 +10,7 @@ pytest.importorskip("numba.cuda.cudadrv.nvvm", reason="needs the extra cu12 or c
 pytest.importorskip("cuda.bindings.nvjitlink", reason="needs the extra cu12 or cu13 (nvJitLink)")
 
 from backends.ptx_device import PtxDevice
+from engines.test_constrained_fronts import Pack
 from systola.backends.cuda import BLOCK, CudaSession
 from systola.backends.nvidia import compile_to_ptx, link
 from systola.backends.offline import NoDevice
@@ -146,6 +147,25 @@ def test_same_front_of_pareto_local_search_races_checked(accept, monkeypatch):
     assert ptx.front_solutions.tolist() == plain.front_solutions.tolist()
     if accept == "non-dominated":
         assert len(ptx.front) > 2
+
+
+@needs_tool
+@pytest.mark.long
+def test_same_front_with_constraints_races_checked(monkeypatch):
+    """From the selection of everything, which is infeasible, to a front that is not."""
+    monkeypatch.setattr(pareto, "_FIRST_ROOM", 2)
+    draws = np.random.default_rng(2)
+    weights = draws.integers(1, 30, 7)
+    problem = Pack(*draws.integers(1, 30, (2, 7)), weights, int(0.6 * weights.sum()))
+    more = {"stop": sy.Iterations(6), "seed": 11, "start": [[1] * 7]}
+    ptx = sy.solve(problem, sy.PLS(), backend="cuda", device=PtxDevice(race=True), **more)
+    plain = sy.solve(problem, sy.PLS(), backend="python", **more)
+    assert story(ptx) == story(plain)
+    assert ptx.front == plain.front
+    assert ptx.front_solutions.tolist() == plain.front_solutions.tolist()
+    assert ptx.trace.samples[0].violation > 0
+    assert ptx.feasible
+    assert len(ptx.front) > 1
 
 
 @needs_tool

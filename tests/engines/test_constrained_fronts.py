@@ -67,7 +67,7 @@ class Chain(sy.Problem):
 
 
 class Closing(sy.Flowshop):
-    """A flowshop that closes at a time; its neighbours are measured only as far as measures are objectives."""
+    """A flowshop that closes at a time."""
 
     closes: int = 0
 
@@ -159,6 +159,17 @@ def test_a_flowshop_that_closes_has_a_front_in_time():
         assert result.objective in result.front
     assert result.feasible
     assert result.front == [v for v in free.front if v[0] <= closes]
+
+
+@pytest.mark.long
+def test_neighbours_may_be_measured_only_as_far_as_measures_are_objectives():
+    """If the makespan is the only one, the compiled survey of a flowshop leaves the others out."""
+    draws = np.random.default_rng(4)
+    for steps in range(1, 6):
+        problem = Closing(draws.integers(1, 20, (7, 3)), draws.integers(20, 120, 7), objectives="makespan", closes=1)
+        result = sy.solve(problem, sy.PLS(), stop=sy.Iterations(steps), threads=1)
+        assert result.front == [[result.objective]]
+        assert result.violation == result.objective - 1
 
 
 @settings(max_examples=40, deadline=None)
