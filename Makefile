@@ -4,7 +4,7 @@ EXTRAS ?= dev
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-long lint bench reproduce soak clean
+.PHONY: demo test test-long crosscheck lint bench reproduce soak clean
 
 demo: $(VENV)/.installed
 	$(BIN)/systola solve knapsack:1000-1000 --algorithm sgs-b
@@ -14,6 +14,14 @@ test: $(VENV)/.installed-$(EXTRAS)
 
 test-long: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
+
+crosscheck: $(VENV)/.installed-$(EXTRAS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m long tests/crosscheck
+
+# Goes on where it was; KILLS=2000 for more.
+KILLS ?= 1000
+soak: $(VENV)/.installed-$(EXTRAS)
+	$(BIN)/python tests/soak/soak.py --kills $(KILLS)
 
 lint: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/ruff check src tests benchmarks examples
