@@ -8,6 +8,7 @@ import os
 import random
 import shlex
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -144,7 +145,7 @@ class Chain:
             self.find("traceback", shown, done.errors)
         if done.killed or done.code == 0:
             return done
-        if resumed and not self.saved_once and self.state.is_dir() and done.output is None:
+        if resumed and not self.saved_once and self.state.is_dir() and done.code == 2 and done.output is None:
             self.anew += 1  # killed before the first save was whole: allowed
             shutil.rmtree(self.state)
             return self.link(iterations, every, moment)
@@ -169,14 +170,17 @@ class Chain:
                     process.wait()
                     self.find("hung", shown, f"not done after {limit:.0f} s\n{errors.read_text(errors='replace')}")
                     return None
-                self._kill(process, family, time.monotonic() - began, shown)
-                killed = True
-        path = self.folder / "result.json"
-        output = json.loads(path.read_text()) if path.exists() else None
+                killed = self._kill(process, family, time.monotonic() - began, shown)
+        path, output = self.folder / "result.json", None
+        if path.exists():
+            try:
+                output = json.loads(path.read_text())
+            except ValueError:
+                self.find("torn result", shown, path.read_text(errors="replace")[-200:])
         return Ended(killed, process.returncode, errors.read_text(errors="replace"), output)
 
-    def _kill(self, process: subprocess.Popen[bytes], family: list[int], after: float, shown: list[str]) -> None:
-        """Kill the whole run, or one process of it; what is left must end by itself."""
+    def _kill(self, process: subprocess.Popen[bytes], family: list[int], after: float, shown: list[str]) -> bool:
+        """Kill the whole run, or one process of it, unless it has just ended; what is left must end by itself."""
         victims, what = [process.pid], "process"
         if self.case.kind == "mpi":
             ranks = [pid for pid in family if " mpi4py " in command_of(pid) and "mpiexec" not in command_of(pid)]
@@ -188,8 +192,8 @@ class Chain:
             workers = [pid for pid in family if "spawn_main" in command_of(pid)]
             if workers and self.draws.random() < 0.5:
                 victims, what = [self.draws.choice(workers)], "worker"
+        hit = all(map(alive, victims[:1]))
         end_all(victims)
-        self.kills.append({"after": round(after, 3), "what": what})
         try:
             process.wait(self.patience)
         except subprocess.TimeoutExpired:
@@ -202,16 +206,26 @@ class Chain:
             self.find("processes left", shown, "\n".join(map(command_of, left)))
         end_all([process.pid, *left] if process.poll() is None else left)
         process.wait()
+        if victims[0] == process.pid:
+            hit = process.returncode == -signal.SIGKILL
+        if hit:
+            self.kills.append({"after": round(after, 3), "what": what})
+        return hit
 
     def _peek(self) -> None:
-        """Asynchronous: what the best of the checkpoint is, told by a copy that is resumed to a step long made."""
-        if self.case.repeatable or not self.state.exists():
+        """Islands: what is in the checkpoint, told by a copy that is resumed to a step long made.
+
+        Once something whole has been there, there must be something ever after, and the best of it must not get lost.
+        """
+        if self.case.kind not in ("islands", "mpi") or not self.state.exists():
             return
         copy = self.folder / "peek"
         _copy(self.state, copy)
         command = self._command(1, "60", copy, True)
+        (self.folder / "result.json").unlink(missing_ok=True)
         done = self._run(command, command, None)
-        if done is not None and done.output is not None:
+        if done is not None and done.code == 0 and done.output is not None:
+            self.saved_once = True
             worth = self._worth(done.output)
             self.best = worth if self.best is None else max(self.best, worth)
         elif done is not None and self.saved_once:

@@ -115,13 +115,13 @@ class Soak:
     def _case(self, number: int) -> Case:
         return self.deck[number % len(self.deck)]
 
-    def one(self, number: int) -> dict[str, Any]:
-        """One chain; its number says the case and the moments of all kills."""
+    def one(self, number: int, again: bool = False) -> dict[str, Any]:
+        """One chain; its number says the case and the moments of all kills. Made again, it is not noted."""
         case = self._case(number)
         with self.locks[case.name]:
             reference, expected = self.reference(case)
         draws = random.Random(f"{self.seed} {number}")
-        folder = self.folder / "chains" / f"{number:05d}"
+        folder = self.folder / ("again" if again else "chains") / f"{number:05d}"
         chain = Chain(case, number, folder, draws, reference, expected, self.patience)
         began = time.monotonic()
         chain.go(self.length)
@@ -138,7 +138,8 @@ class Soak:
             "took": round(time.monotonic() - began, 2),
             "findings": chain.findings,
         }
-        self.ledger.add(**entry)
+        if not again:
+            self.ledger.add(**entry)
         verdict = "; ".join(f["what"] for f in chain.findings) or "as ever"
         print(f"{self.killed():>5} kills  chain {number}: {len(chain.kills)} of {case.name}: {verdict}", flush=True)
         return entry
@@ -187,9 +188,11 @@ def main() -> int:
     parser.add_argument("--chain", type=int, help="make this chain again, and only it")
     given = parser.parse_args()
     deck = [case for case in make_deck() if MPIEXEC or case.kind != "mpi"]
+    if MPIEXEC is None:
+        print("there is no mpiexec: islands on MPI processes are left out")
     soak = Soak(given.folder, given.seed, deck, given.span, given.patience)
     if given.chain is not None:
-        findings = soak.one(given.chain)["findings"]
+        findings = soak.one(given.chain, again=True)["findings"]
     else:
         findings = soak.run(given.kills, given.workers, given.only)
         cases = {e["case"] for e in soak.chains()}
