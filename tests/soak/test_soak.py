@@ -17,7 +17,7 @@ def folder(tmp_path_factory):
 
 
 def test_killed_runs_end_as_if_nothing_had_happened(folder):
-    soak = Soak(folder, 1, [CHEAP], span=0.4, length=(5, 5))
+    soak = Soak(folder, 1, [CHEAP], span=0.1, length=(5, 5))
     assert soak.run(5, 1) == []
     assert soak.killed() >= 5
     again = Soak(folder, 1, [CHEAP])
@@ -27,7 +27,7 @@ def test_killed_runs_end_as_if_nothing_had_happened(folder):
 
 def test_a_difference_is_found(folder):
     """A reference that is none: the chain says so, and names a checkpoint from which it can be made again."""
-    soak = Soak(folder, 2, [CHEAP], span=0.4, length=(1, 1))
+    soak = Soak(folder, 2, [CHEAP], span=0.1, length=(1, 1))
     soak.reference(CHEAP)
     (kept,) = (folder / "references").iterdir()
     expected = json.loads(kept.read_text())
