@@ -11,7 +11,8 @@ ROOT = Path(systola.__file__).parent
 # Each layer may import itself and those before it.
 LAYERS = [
     {"errors", "signals", "version"},
-    {"codegen", "digest"},
+    {"codegen", "digest", "environment"},
+    {"cache"},
     {"records", "kernel", "verbs"},
     {"rng", "bits", "stop_flag"},
     {"encodings", "dominance", "lines", "moves", "stop", "trace"},

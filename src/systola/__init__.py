@@ -1,5 +1,8 @@
 """systola: parallel metaheuristics for hard combinatorial problems, repeatable bit for bit."""
 
+from systola import environment  # noqa: F401, it must come before Numba
+
+# isort: split
 from systola.bits import bit
 from systola.encodings import Binary, Integers, Permutation
 from systola.engines.cellular import Cellular
@@ -13,6 +16,7 @@ from systola.engines.steady_state import SteadyState
 from systola.engines.systolic import SGS
 from systola.engines.tabu import Tabu
 from systola.errors import (
+    CacheWarning,
     CheckFailed,
     InputError,
     MissingExtra,
@@ -51,6 +55,7 @@ __all__ = [
     "SGS",
     "SNS",
     "Binary",
+    "CacheWarning",
     "Cellular",
     "CheckFailed",
     "CustomerRelease",

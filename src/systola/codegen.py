@@ -14,11 +14,14 @@ from typing import Any
 
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.cpu import CPUContext
+from numba.core.errors import NumbaError, UnsupportedError
 
 try:
     from numba import _dynfunc
 except ImportError:
     _dynfunc = None
+
+from systola.errors import SystolaError
 
 _kernels_under_way = 0
 
@@ -34,12 +37,17 @@ def _kernel() -> Iterator[None]:
 
 
 def spare_machine_code(dispatcher: Any) -> None:
-    """Compile what this dispatcher calls for linking only."""
+    """Compile what this dispatcher calls for linking only. Whatever cannot be compiled is a NumbaError then."""
     compile_all: Callable[..., Any] = dispatcher._compiler.compile
 
     def compile_sparingly(args: Any, return_type: Any) -> Any:
-        with _kernel():
-            return compile_all(args, return_type)
+        try:
+            with _kernel():
+                return compile_all(args, return_type)
+        except (NumbaError, SystolaError):
+            raise
+        except Exception as error:  # Numba's assertions, its errors about bytecode and about what was left undone
+            raise UnsupportedError(f"{error}") from error
 
     dispatcher._compiler.compile = compile_sparingly
 

@@ -36,3 +36,7 @@ class CheckFailed(SystolaError):
 
 class SlowObjectiveWarning(UserWarning):
     """Numba could not compile an objective, so it runs as plain Python."""
+
+
+class CacheWarning(UserWarning):
+    """Compiled kernels on disk are damaged, not to be trusted, or cannot be kept; runs go on, but start slowly."""

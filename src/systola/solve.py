@@ -24,6 +24,7 @@ from systola.engines.catalog import make_engine
 from systola.engines.engine import Design, Engine
 from systola.engines.immigration import hosts
 from systola.engines.pareto import PLS
+from systola.environment import check_environment
 from systola.errors import CheckFailed, InputError, ObjectiveError, SlowObjectiveWarning
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
@@ -95,6 +96,7 @@ def solve(
     Result
         The best solution, or the least infeasible one when nothing feasible was found.
     """
+    check_environment()
     seed = check_seed(seed)
     problem.bind()
     if not problem.offers("fitness"):
@@ -251,9 +253,9 @@ def _storage_of(problem: Problem, start: Any, most: int) -> Array:
 
 def _measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int, Any]:
     """Whether the objective compiles, how many numbers it returns, and whether they are integers."""
-    compiled = True
+    compiled = not numba.config.DISABLE_JIT
     try:
-        value = cpu.judge(problem.record, probe)
+        value = cpu.judge(problem.record, probe) if compiled else _evaluate_plainly(problem, probe)
     except NumbaError:
         if backend == "cuda":
             raise ObjectiveError(
@@ -285,8 +287,9 @@ def _measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, in
         raise ObjectiveError(
             f"{type(problem).__name__} declares {len(problem.senses)} objectives, but evaluate returned {len(values)}"
         )
-    # Interpreted code may return 0 here and 0.5 elsewhere; only compiled code has one type for good.
-    whole = all(isinstance(v, (int, np.integer)) for v in values) and compiled and not numba.config.DISABLE_JIT
+    # Interpreted code may return 0 here and 0.5 elsewhere; compiled code has one type for good, and so has our own.
+    steady = compiled or type(problem).evaluate.__module__.startswith("systola.")  # type: ignore[attr-defined]
+    whole = all(isinstance(v, (int, np.integer)) for v in values) and steady
     return compiled, len(values), np.int64 if whole else np.float64
 
 
@@ -307,11 +310,12 @@ def _reason(problem: Problem, probe: Array) -> str:
     body = type(problem).evaluate  # type: ignore[attr-defined]
     try:
         numba.njit(body).compile((numba.typeof(problem.record), numba.typeof(probe)))
-    except NumbaError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    except Exception as error:
+        lines = [re.sub(r"\.+ Raised from .*", "", line).strip() for line in str(error).splitlines() if line.strip()]
         code = body.__code__
-        places = re.findall(rf'File "[^"]*{re.escape(Path(code.co_filename).name)}", line (\d+)', str(error))
-        line = int(places[-1]) if places else code.co_firstlineno
+        file = re.escape(Path(code.co_filename).name)
+        places = re.findall(rf'File "[^"]*{file}", line (\d+)|Raised from [^"]*{file} \((\d+)\)', str(error))
+        line = int("".join(places[-1])) if places else code.co_firstlineno
         what = next((t for t in lines if not t.startswith(("Failed in", "During", "File", "Overload", "There"))), "")
         source = linecache.getline(code.co_filename, line).strip()
         return f"{what} ({Path(code.co_filename).name}, line {line}: {source})"

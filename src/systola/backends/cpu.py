@@ -15,7 +15,7 @@ from systola.backends.session import Work, allocate, find_fault, grow, restore, 
 from systola.encodings import Array
 from systola.engines.engine import advance, conclude, phase
 from systola.errors import ObjectiveError
-from systola.kernel import kernel
+from systola.kernel import kernel, refuse_without_threads
 from systola.population import Best, Population, copy_best, elect
 from systola.problem import evaluate
 from systola.records import widen
@@ -101,6 +101,8 @@ class CpuSession:
     """A run on the CPU, compiled or interpreted."""
 
     def __init__(self, work: Work, threads: int | None, compiled: bool = True, lanes: int | None = None) -> None:
+        if compiled:
+            refuse_without_threads()
         self.lanes = lanes or LANES
         self.backend = "cpu" if compiled else "python"
         self.threads = min(threads or numba.config.NUMBA_NUM_THREADS, work.design.cells) if compiled else 1

@@ -48,11 +48,13 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """Entry point: errors become a sentence and an exit code."""
+    from systola.environment import check_environment
     from systola.errors import InputError, SystolaError
     from systola.islands.mpi import told_rank
     from systola.signals import INTERRUPTED, ended_by_signals
 
     try:
+        check_environment()
         with ended_by_signals():
             return cli.main(args=args, prog_name="systola", standalone_mode=False) or 0
     except (click.exceptions.Abort, KeyboardInterrupt):

@@ -44,7 +44,7 @@ def devices(kernels: bool, arch: tuple[str, ...], as_json: bool) -> None:
 def _facts() -> dict[str, Any]:
     import numba
 
-    from systola.kernel import cache_folder
+    from systola.cache import cache_folder
     from systola.version import __version__
 
     return {
@@ -52,7 +52,7 @@ def _facts() -> dict[str, Any]:
         "processor": f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores",
         "threads": numba.config.NUMBA_NUM_THREADS,
         "numba": numba.__version__,
-        "kernel cache": str(cache_folder()),
+        "kernel cache": str(cache_folder() or "none"),
         "gpu": _gpu(),
     }
 
