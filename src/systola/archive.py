@@ -14,7 +14,7 @@ from numba import prange
 
 from systola.dominance import MOST_OBJECTIVES, SCOUTS, Room, deal, fill, make_room, prepare, screen, tabulate
 from systola.errors import InputError
-from systola.kernel import called, kernel
+from systola.kernel import called, kernel, threads_are_lost
 
 __all__ = ["Archive", "make_room", "merge", "nondominated", "sift", "sift_in_parallel"]
 
@@ -267,7 +267,7 @@ def _enough(room: Room | None, members: int, candidates: int, k: int, kind: Any)
 def _sifted(members: _Array, candidates: _Array, room: Room | None = None) -> tuple[_Mask, _Mask]:
     m, c, k = len(members), len(candidates), candidates.shape[1]
     stay, enter = np.ones(m, np.uint8), np.ones(c, np.uint8)
-    run = sift_in_parallel if m + c >= _WORTH_THREADS else _sift_alone
+    run = sift_in_parallel if m + c >= _WORTH_THREADS and not threads_are_lost() else _sift_alone
     run(members, m, candidates, c, k, room or make_room(m, c, k, candidates.dtype), stay, enter)
     return stay.view(np.bool_), enter.view(np.bool_)
 

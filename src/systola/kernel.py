@@ -13,7 +13,6 @@ from numba.extending import register_jitable
 
 from systola.cache import KernelCache
 from systola.codegen import spare_machine_code
-from systola.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,23 +43,19 @@ def kernel(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
     return compile_lazily
 
 
-_threads_lost = False
+_lost = False
 
 
 def _look_at_threads() -> None:
-    global _threads_lost
-    with suppress(ValueError):  # no parallel kernel ran before the fork: this process can start threads of its own
-        _threads_lost = numba.threading_layer() == "omp" and sys.platform == "linux"
+    global _lost
+    with suppress(ValueError):  # no threads were started before the fork: this process can start its own
+        _lost = numba.threading_layer() == "omp" and sys.platform == "linux"
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_look_at_threads)
 
 
-def refuse_without_threads() -> None:
-    """An InputError where parallel kernels cannot run: GNU OpenMP ends a forked process whose parent had threads."""
-    if _threads_lost:
-        raise InputError(
-            "this process was forked from one in which systola had run, and the threads of compiled kernels do not "
-            "survive that; start processes by spawn, multiprocessing.get_context('spawn')"
-        )
+def threads_are_lost() -> bool:
+    """Whether a parallel kernel would end this process: GNU OpenMP does so where it was forked with threads."""
+    return _lost

@@ -14,8 +14,8 @@ from systola.backends.lane import edge, start_lane
 from systola.backends.session import Work, allocate, find_fault, grow, restore, saved, total_size
 from systola.encodings import Array
 from systola.engines.engine import advance, conclude, phase
-from systola.errors import ObjectiveError
-from systola.kernel import kernel, refuse_without_threads
+from systola.errors import InputError, ObjectiveError
+from systola.kernel import kernel, threads_are_lost
 from systola.population import Best, Population, copy_best, elect
 from systola.problem import evaluate
 from systola.records import widen
@@ -101,8 +101,11 @@ class CpuSession:
     """A run on the CPU, compiled or interpreted."""
 
     def __init__(self, work: Work, threads: int | None, compiled: bool = True, lanes: int | None = None) -> None:
-        if compiled:
-            refuse_without_threads()
+        if compiled and threads_are_lost():
+            raise InputError(
+                "this process was forked from one in which systola had run, and the threads of compiled kernels do not "
+                "survive that; start processes by spawn, multiprocessing.get_context('spawn')"
+            )
         self.lanes = lanes or LANES
         self.backend = "cpu" if compiled else "python"
         self.threads = min(threads or numba.config.NUMBA_NUM_THREADS, work.design.cells) if compiled else 1
