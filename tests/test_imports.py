@@ -11,6 +11,7 @@ ROOT = Path(systola.__file__).parent
 # Each layer may import itself and those before it.
 LAYERS = [
     {"errors", "signals", "version"},
+    {"reading"},
     {"codegen", "digest", "environment"},
     {"cache"},
     {"records", "kernel", "verbs"},
@@ -25,6 +26,7 @@ LAYERS = [
     {"faults"},
     {"run"},
     {"islands"},
+    {"arguments"},
     {"solve"},
     {"formats"},
     {"lab"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import tempfile
 import zipfile
@@ -16,8 +17,14 @@ import numpy as np
 
 from systola.encodings import Array
 from systola.errors import InputError
+from systola.reading import is_number, is_whole, parse_json, read_file
+from systola.trace import Trace
 
 SCHEMA = 1
+_MOST_BYTES = 2**36  # more than a machine has memory
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+# What the readers of archives and arrays raise when something is wrong with them.
+_DAMAGES = (ValueError, KeyError, TypeError, EOFError, OSError, NotImplementedError, RuntimeError, zipfile.BadZipFile)
 
 
 def write_checkpoint(path: str | Path, state: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
@@ -57,25 +64,41 @@ def _digest(state: str, raw: bytes) -> str:
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     """State and arrays; an InputError says what is wrong with the file."""
+    line, _, raw = read_file(path, "the checkpoint", _MOST_BYTES).partition(b"\n")
     try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read the checkpoint {path}: {error.strerror}") from None
-    line, _, raw = content.partition(b"\n")
-    try:
-        header = json.loads(line)
+        header = parse_json(line)
         schema, digest, state = header["schema"], header["digest"], header["state"]
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{path} is not a checkpoint of systola") from None
     if schema != SCHEMA:
-        raise InputError(f"{path} has checkpoint schema {schema}, this version reads {SCHEMA}")
-    if _digest(json.dumps(state, sort_keys=True), raw) != digest:
+        raise InputError(f"{path} has checkpoint schema {schema!r}, this version reads {SCHEMA}")
+    if not isinstance(state, dict) or _digest(json.dumps(state, sort_keys=True), raw) != digest:
         raise InputError(f"{path} is damaged: its digest does not fit its content")
     try:
-        with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
-            return state, {name: arrays[name] for name in arrays.files}
-    except (ValueError, zipfile.BadZipFile) as error:
+        return state, _unpack(raw)
+    except _DAMAGES as error:
         raise InputError(f"{path} is damaged: {error}") from None
+
+
+def _unpack(raw: bytes) -> dict[str, Array]:
+    """The arrays of an archive as `numpy.savez` writes it, not compressed: they cannot be larger than the file."""
+    arrays = {}
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        entries = archive.infolist()
+        if sum(entry.file_size for entry in entries) > len(raw) or any(entry.compress_type for entry in entries):
+            raise ValueError("its arrays must not be compressed, but are")
+        for entry in entries:
+            body = io.BytesIO(archive.read(entry))
+            version = np.lib.format.read_magic(body)
+            if version not in _HEADERS:
+                raise ValueError(f"an array has the unknown version {version}")
+            shape, fortran, dtype = _HEADERS[version](body)
+            rest = body.read()
+            if dtype.kind not in "biuf" or min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize != len(rest):
+                raise ValueError(f"an array of the shape {shape} and type {dtype} does not fit its {len(rest)} bytes")
+            array: Array = np.frombuffer(rest, dtype).reshape(shape, order="F" if fortran else "C")
+            arrays[entry.filename.removesuffix(".npy")] = array
+    return arrays
 
 
 def check_identity(state: dict[str, Any], identity: dict[str, Any], path: str | Path) -> None:
@@ -86,3 +109,18 @@ def check_identity(state: dict[str, Any], identity: dict[str, Any], path: str | 
                 f"the checkpoint {path} belongs to another run: its {key} is {state.get(key)!r}, "
                 f"this run has {wanted!r}"
             )
+
+
+def check_progress(state: dict[str, Any], path: str | Path) -> None:
+    """An InputError if a checkpoint's state does not say how far its run had come."""
+    missing = {"step", "seconds", "trace"} - set(state)
+    if missing:
+        raise InputError(f"the checkpoint {path} is incomplete: it lacks {', '.join(sorted(missing))}")
+    if not is_whole(state["step"]):
+        raise InputError(f"the checkpoint {path} is damaged: its step must be a whole number, not {state['step']!r}")
+    if not is_number(state["seconds"]) or not 0 <= state["seconds"] < math.inf:
+        raise InputError(f"the checkpoint {path} is damaged: its seconds must be a number, not {state['seconds']!r}")
+    try:
+        Trace.from_json(state["trace"])
+    except ValueError as error:
+        raise InputError(f"the checkpoint {path} is damaged: {error}") from None

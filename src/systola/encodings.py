@@ -108,6 +108,8 @@ def _length(problem: Any, n: int | str) -> int:
         value = value.shape[0]
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise InputError(f"a solution needs a length of at least 1, but {type(problem).__name__} says {value!r}")
+    if value >= 2**31:
+        raise InputError(f"a solution has fewer than 2**31 decisions, but {type(problem).__name__} says {value}")
     return int(value)
 
 
@@ -133,6 +135,10 @@ class Encoding(ABC):
     def blank(self, space: Any, rows: int) -> Array:
         """Rows of plain decisions, as `evaluate` gets them."""
         return np.zeros((rows, space.n), np.int32)
+
+    @abstractmethod
+    def are_sound(self, space: Any, rows: Array) -> Array:
+        """Which rows of storage, from a file, hold solutions."""
 
     def example(self, space: Any) -> Array:
         """The plain decisions of one solution, whichever."""
@@ -180,6 +186,11 @@ class Binary(Encoding):
     def blank(self, space: Any, rows: int) -> Array:
         return np.zeros((rows, space.n), np.uint8)
 
+    def are_sound(self, space: Any, rows: Array) -> Array:
+        surplus = 64 * rows.shape[1] - space.n  # bits of the last word that stand for nothing
+        sound: Array = rows[:, -1] <= np.uint64(2**64 - 1) >> np.uint64(surplus)
+        return sound
+
 
 @dataclass(frozen=True)
 class Integers(Encoding):
@@ -223,6 +234,10 @@ class Integers(Encoding):
             )
         return rows.astype(np.int32)
 
+    def are_sound(self, space: Any, rows: Array) -> Array:
+        sound: Array = ((rows >= space.low) & (rows <= space.high)).all(axis=1)
+        return sound
+
 
 @dataclass(frozen=True)
 class Permutation(Encoding):
@@ -242,3 +257,7 @@ class Permutation(Encoding):
             if not np.array_equal(np.sort(row), np.arange(space.n)):
                 raise InputError(f"a permutation has each of 0..{space.n - 1} once, but solution {r} has not")
         return rows.astype(np.int32)
+
+    def are_sound(self, space: Any, rows: Array) -> Array:
+        sound: Array = (np.sort(rows, axis=1) == np.arange(space.n)).all(axis=1)
+        return sound

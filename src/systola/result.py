@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,21 @@ import numpy as np
 from systola.checkpoint import write_atomically
 from systola.encodings import Array
 from systola.errors import InputError
+from systola.reading import is_number, is_whole, parse_json, read_file
 from systola.trace import Trace
 from systola.version import __version__
 
 SCHEMA = 1
+_TEXTS = ("instance", "problem", "algorithm", "stop", "backend", "digest", "version")
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(_TEXTS, str),
+    **dict.fromkeys(("parameters", "limits", "versions"), dict),
+    **dict.fromkeys(("feasible", "repeatable"), bool),
+    "notes": list,
+}
+_COUNTS = ("seed", "evaluations", "iterations", "threads")
+_SHOWN = 60  # characters of a wrong value in a message
+_MOST_BYTES = 2**30  # fronts of many solutions are large
 
 
 @dataclass(frozen=True)
@@ -96,9 +108,30 @@ class Result:
             if data.get("front_solutions") is not None:
                 data["front_solutions"] = np.array(data["front_solutions"])
             data["trace"] = Trace.from_json(data["trace"])
-            return cls(**data)
+            result = cls(**data)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"this is not a complete result of systola: {error}") from None
+        for name in result._unsound():
+            raise InputError(f"this is no result of systola: its {name} is {repr(getattr(result, name))[:_SHOWN]}")
+        return result
+
+    def _unsound(self) -> Iterator[str]:
+        """The names of what cannot be, in a result from a file."""
+        yield from (name for name, kind in _KINDS.items() if not isinstance(getattr(self, name), kind))
+        yield from (name for name in _COUNTS if not is_whole(getattr(self, name), 0, 2**64 - 1))
+        yield from (name for name in ("violation", "seconds") if not is_number(getattr(self, name)))
+        yield from (name for name in ("bound", "gap") if not _is_none_or(getattr(self, name), is_number))
+        objectives = self.objective if isinstance(self.objective, list) else [self.objective]
+        if not objectives or not all(map(is_number, objectives)):
+            yield "objective"
+        if self.solution.ndim != 1 or self.solution.dtype.kind not in "biu":
+            yield "solution"
+        if not _is_none_or(self.front, _is_front):
+            yield "front"
+        if not _is_none_or(self.front_solutions, lambda rows: rows.ndim == 2 and rows.dtype.kind in "biu"):
+            yield "front_solutions"
+        if not _is_none_or(self.islands, lambda told: isinstance(told, dict)):
+            yield "islands"
 
     def save(self, path: str | Path) -> None:
         """Write JSON."""
@@ -111,14 +144,21 @@ class Result:
     def load(cls, path: str | Path) -> Result:
         """Read what `save` wrote."""
         try:
-            data = json.loads(Path(path).read_text())
-        except OSError as error:
-            raise InputError(f"cannot read a result from {path}: {error.strerror}") from None
+            data = parse_json(read_file(path, "a result from", _MOST_BYTES))
         except ValueError:
             raise InputError(f"{path} does not hold JSON; a result is written by Result.save or --output") from None
         if not isinstance(data, dict):
             raise InputError(f"{path} does not hold a result of systola")
         return cls.from_json(data)
+
+
+def _is_none_or(value: Any, holds: Callable[[Any], bool]) -> bool:
+    return value is None or holds(value)
+
+
+def _is_front(front: Any) -> bool:
+    rows = isinstance(front, list) and all(isinstance(row, list) and row for row in front)
+    return rows and len({len(row) for row in front}) <= 1 and all(is_number(v) for row in front for v in row)
 
 
 def _plain(value: Any) -> Any:

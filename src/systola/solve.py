@@ -16,9 +16,10 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from systola.archive import nondominated
+from systola.arguments import check_options, check_paths, check_problem, make_stop, within_memory
 from systola.backends import cpu
 from systola.backends.session import Session, Work
-from systola.checkpoint import check_identity, read_checkpoint
+from systola.checkpoint import check_identity, check_progress, read_checkpoint
 from systola.encodings import Array
 from systola.engines.catalog import make_engine
 from systola.engines.engine import Design, Engine
@@ -44,7 +45,7 @@ def solve(
     problem: Problem,
     engine: Engine | Islands | str | None = None,
     *,
-    stop: Stop | None = None,
+    stop: Stop | float | None = None,
     seed: int = 1,
     backend: str = "cpu",
     threads: int | None = None,
@@ -69,8 +70,8 @@ def solve(
         the problem. With ``Islands(...)`` several populations run side by side and send each other solutions: on the
         threads of this process, or, if it was started by mpiexec or srun, on all processes of the job, each of which
         gets the same result.
-    stop : Stop, optional
-        Budgets, combined with ``|``; by default the engine's own number of iterations.
+    stop : Stop or float, optional
+        Budgets, combined with ``|``, or a number of seconds; by default the engine's own number of iterations.
     seed : int
         The same seed gives the same result, bit for bit, on any number of threads and on any backend.
     backend : {"cpu", "cuda", "python"}
@@ -98,6 +99,9 @@ def solve(
     """
     check_environment()
     seed = check_seed(seed)
+    check_problem(problem)
+    check_options(callback, checkpoint_every, instance)
+    check_paths(checkpoint=checkpoint, resume=resume, record=record, replay=replay)
     problem.bind()
     if not problem.offers("fitness"):
         raise InputError(
@@ -117,13 +121,14 @@ def solve(
         raise InputError(f"the backend must be cpu, cuda or python, but got {backend!r}")
 
     engines = engine.engines() if isinstance(engine, Islands) else [engine]
-    designs = [e.prepare(problem) for e in engines]
-    design = designs[0]
-    stop = _limit(stop or Stop(), designs)
-    given = _storage_of(problem, start, min(d.started for d in designs))
-    probe = problem.encoding.example(problem.space)
-    if len(given):
-        probe = problem.encoding.load(problem.space, given[:1])[0]
+    with within_memory(problem):
+        designs = [e.prepare(problem) for e in engines]
+        design = designs[0]
+        stop = _limit(make_stop(stop), designs)
+        given = _storage_of(problem, start, min(d.started for d in designs))
+        probe = problem.encoding.example(problem.space)
+        if len(given):
+            probe = problem.encoding.load(problem.space, given[:1])[0]
     compiled, measures, dtype = _measures_of(problem, probe, backend)
     if not compiled:
         backend = "python"
@@ -152,7 +157,8 @@ def solve(
     if record or replay:
         raise InputError("`record` and `replay` are for islands, but the engine is another one; leave them out")
     work = Work(problem, design, measures, dtype, seed)
-    session = _open_session(work, backend, threads, device)
+    with within_memory(problem):
+        session = _open_session(work, backend, threads, device)
     identity = {
         "problem": problem.digest(),
         "algorithm": engine.name,
@@ -165,9 +171,7 @@ def solve(
     if resume is not None:
         resumed = read_checkpoint(resume)
         check_identity(resumed[0], identity, resume)
-        missing = {"step", "seconds", "trace"} - set(resumed[0])
-        if missing:
-            raise InputError(f"the checkpoint {resume} is incomplete: it lacks {', '.join(sorted(missing))}")
+        check_progress(resumed[0], resume)
     run = Run(
         work,
         session,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from systola.reading import is_number, is_whole
+
 MOST_SAMPLES = 512
 
 
@@ -50,6 +52,18 @@ class Trace:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Trace:
-        """The inverse of `to_json`."""
-        columns = (data[n] for n in ("step", "evaluations", "seconds", "objective", "violation"))
-        return cls(data["stride"], [Sample(*row) for row in zip(*columns, strict=True)])
+        """The inverse of `to_json`; a ValueError if it is something else."""
+        try:
+            columns = [data[n] for n in ("step", "evaluations", "seconds", "objective", "violation")]
+            trace = cls(data["stride"], [Sample(*row) for row in zip(*columns, strict=True)])
+        except (KeyError, TypeError, ValueError):
+            raise ValueError("a trace must have a stride and five columns of the same length") from None
+        if not is_whole(trace.stride, 1) or not all(map(_is_sound, trace.samples)):
+            raise ValueError("a trace must have a stride and samples of numbers")
+        return trace
+
+
+def _is_sound(sample: Sample) -> bool:
+    objectives = sample.objective if isinstance(sample.objective, list) else [sample.objective]
+    whole = is_whole(sample.step) and is_whole(sample.evaluations)
+    return whole and bool(objectives) and all(map(is_number, (sample.seconds, sample.violation, *objectives)))

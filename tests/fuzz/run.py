@@ -151,7 +151,9 @@ def try_processes(first: int, count: int, folder: Path) -> tuple[int, list[dict[
                 continue
             ended = resource.getrusage(resource.RUSAGE_CHILDREN)
             took = ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
-            said = judge(args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+            said = judge(
+                args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+            )
             if took > SECONDS + 5:
                 said = f"{args}: took {took:.1f} s of computing"
             if ended.ru_maxrss * 1024 > MEMORY:
@@ -223,7 +225,10 @@ def main() -> int:
                 tried, found = look_after(target, first, min(PART.get(target, 500), last - first), Path(folder))
                 ledger.add(target, tried, found)
                 pace = tried / (time.perf_counter() - began)
-                print(f"{target}: {ledger.done(target):,} of {last:,}, {len(found)} new findings, {pace:,.0f}/s", flush=True)
+                print(
+                    f"{target}: {ledger.done(target):,} of {last:,}, {len(found)} new findings, {pace:,.0f}/s",
+                    flush=True,
+                )
     print(f"{len(ledger.findings)} findings in {asked.ledger}")
     return int(len(ledger.findings) > known)
 

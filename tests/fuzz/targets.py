@@ -13,8 +13,8 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from fuzz.workshop import ISLANDS, RUNS, SEEDS, Workshop, call
 
+from fuzz.workshop import ISLANDS, RUNS, SEEDS, Workshop, call
 from systola import SystolaError
 from systola.formats import open_instance
 
@@ -158,8 +158,24 @@ def other_line(random: Random, shop: Workshop) -> list[str]:
         ["compare", spec, "--algorithms", random.choice(("rs", "rs,rs", ",", "", "rs,x")), "--store", path],
         ["simulate", "--demes", random.choice(("4", "x", "0", "4,2", "-4", "")), "--rounds", "2", "--quiet"],
         ["simulate", "--demes", "4", "--rounds", random.choice(("0", "-1", "x")), "--spread", _number(random)],
-        ["simulate", "--demes", "4", "--rounds", "2", "--latency", _number(random), "--seed", _number(random), "--quiet"],
-        ["reproduce", random.choice(("sgs", "sns", "pugace", "mls", "pgap", "x")), "--table", random.choice(("0", "99", "x"))],
+        [
+            "simulate",
+            "--demes",
+            "4",
+            "--rounds",
+            "2",
+            "--latency",
+            _number(random),
+            "--seed",
+            _number(random),
+            "--quiet",
+        ],
+        [
+            "reproduce",
+            random.choice(("sgs", "sns", "pugace", "mls", "pgap", "x")),
+            "--table",
+            random.choice(("0", "99", "x")),
+        ],
         ["reproduce", random.choice(("sns", "pugace")), "--table", "2", "--instances", random.choice(PATHS)],
         ["devices", random.choice(("--json", "--arch", "x"))],
         ["bench", "--repeat", random.choice(("0", "x", "-1"))],
@@ -174,10 +190,31 @@ def try_options(random: Random, shop: Workshop) -> list[str]:
 
 
 _TOML = ("3", "-1", "1.5", "nan", "inf", "true", '"x"', '""', "[]", "[1]", "[[]]", "{}", "{a = 1}", "[{}]", "[{a = 1}]")
-_TOML += ("1979-05-27T07:32:00Z", "07:32:00", str(2**70), '[{algorithm = 3}]', '[{algorithm = "rs", parameters = 3}]')
-_TOML += ('{rate = "x"}', "{lags = 5}", '{lags = ["x"]}', "{iterations = []}", '{size = "x"}', '"\\u0000"', "0x10", "1e400")
+_TOML += ("1979-05-27T07:32:00Z", "07:32:00", str(2**70), "[{algorithm = 3}]", '[{algorithm = "rs", parameters = 3}]')
+_TOML += (
+    '{rate = "x"}',
+    "{lags = 5}",
+    '{lags = ["x"]}',
+    "{iterations = []}",
+    '{size = "x"}',
+    '"\\u0000"',
+    "0x10",
+    "1e400",
+)
 _TOML += ("{demes = 2, rate = 1, synchronous = 1}", '[{algorithm = "ssga", parameters = {size = "x"}}]')
-_TABLES = ("instance", "problem", "algorithm", "seed", "backend", "threads", "stop", "parameters", "islands", "deme", "x")
+_TABLES = (
+    "instance",
+    "problem",
+    "algorithm",
+    "seed",
+    "backend",
+    "threads",
+    "stop",
+    "parameters",
+    "islands",
+    "deme",
+    "x",
+)
 
 
 def try_config(random: Random, shop: Workshop) -> list[str]:
@@ -322,7 +359,19 @@ def try_checkpoint(random: Random, shop: Workshop) -> list[str]:
     else:
         key = random.choice(list(arrays))
         write_checkpoint(target, state, {k: v for k, v in arrays.items() if k != key})
-    return ["solve", *options, "--resume", resumed, "--iterations", "35", "--seconds", "1", "--backend", "python", "--json"]
+    return [
+        "solve",
+        *options,
+        "--resume",
+        resumed,
+        "--iterations",
+        "35",
+        "--seconds",
+        "1",
+        "--backend",
+        "python",
+        "--json",
+    ]
 
 
 def try_record(random: Random, shop: Workshop) -> list[str]:

@@ -1,4 +1,4 @@
-"""A folder with all that command lines can name: instances, configurations, checkpoints, records, results, and traps."""
+"""A folder with all that command lines can name: instances, configurations, checkpoints, records, results and traps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEEDS: dict[str, str] = {
     "single.sol": "0 0 1\n",
     "mknap1.txt": "1\n3 2 0\n5 6.5 7\n1 2 3\n4 5 6\n5 9\n",
     "gk.dat": "3 2 0\n5 6 7\n1 2 3\n4 5 6\n5 9\n",
-    "mknap2.txt": "some prose\nproblem A.DAT\n+++++\n2 3\n5 6 7\n5 9\n1 2 3\n4 5 6\n0\n+++++\nproblem [/red]\n+++\n1 1 3 2 1 0\n",
+    "mknap2.txt": "x\nproblem A\n+++++\n2 3\n5 6 7\n5 9\n1 2 3\n4 5 6\n0\n+++++\nproblem [/b]\n+++\n1 1 3 2 1 0\n",
     "taillard.txt": "number of jobs, machines, seed, upper, lower :\n3 2 0 0 0\nprocessing times :\n1 2 3\n4 5 6\n",
     "liefooghe.txt": "3\n2\n7\n0\n9\n1 2\n1\n8\n3 4\n2\n7\n5 6\n",
     "minella.txt": "2 2\n0 1 1 2\n0 3 1 4\nReldue\n-1 9 -1 1\n-1 8 -1 2\n",

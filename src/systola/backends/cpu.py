@@ -11,7 +11,7 @@ import numpy as np
 from numba import prange
 
 from systola.backends.lane import edge, start_lane
-from systola.backends.session import Work, allocate, find_fault, grow, restore, saved, total_size
+from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
 from systola.encodings import Array
 from systola.engines.engine import advance, conclude, phase
 from systola.errors import InputError, ObjectiveError
@@ -231,6 +231,11 @@ class CpuSession:
         return saved(self._population, self.best())
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        while self._work.design.sections and len(arrays.get("population.memory", ())) > self._work.design.remembered:
+        while self._work.design.sections and count_remembered(arrays) > self._work.design.remembered:
             self._grow()
-        restore(arrays, self._population, self._lanes)
+        restore(arrays, self._work, self._population, self._lanes)
+        decisions = self._work.problem.encoding.load(self._space, self._lanes.best[:1])[0]
+        given = (self._record, decisions)
+        worth = judge(*given) if self.backend == "cpu" else evaluate(self._record, decisions.astype(np.int64))
+        if not np.allclose(np.array(worth, self._work.dtype).reshape(-1), self._lanes.score[0], rtol=1e-9, atol=1e-9):
+            raise InputError("the checkpoint's best solution must be worth what it says, but is not")

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from systola.backends.kernels import KERNELS
-from systola.backends.session import Work, allocate, find_fault, grow, restore, saved, total_size
+from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
 from systola.encodings import Array
 from systola.errors import InputError, MissingExtra
 from systola.population import LACKING, Best, Lanes, Population
@@ -158,9 +158,9 @@ class CudaSession:
         return saved(self.population(), self.best())
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        while self._work.design.sections and len(arrays.get("population.memory", ())) > self._work.design.remembered:
+        while self._work.design.sections and count_remembered(arrays) > self._work.design.remembered:
             self._grow(self._host[0])
-        restore(arrays, self._host[0], self._host[1])
+        restore(arrays, self._work, *self._host[:2])
         self._send()
 
     def arguments(self) -> dict[str, tuple[Any, ...]]:

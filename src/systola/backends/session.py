@@ -18,6 +18,7 @@ from systola.population import NEVER, VECTOR, Best, Lanes, Population
 from systola.problem import Problem
 from systola.stop_flag import new_flag
 
+_GROWING = ("population.memory", "population.x")
 _NO_TABLE = Tables(2, np.int32)  # not of one column, which Numba takes for another type
 _PAGE_ROWS, _STAGGER = 512, 40  # of 8 bytes: a page, and five cache lines
 
@@ -192,18 +193,46 @@ def saved(population: Population, best: Best) -> dict[str, Array]:
     }
 
 
-def restore(arrays: dict[str, Array], population: Population, lanes: Lanes) -> None:
-    """Write what `saved` gave into host arrays; the best solution goes to the first lane."""
+def count_remembered(arrays: dict[str, Array]) -> int:
+    """How many numbers the engine remembers, in arrays from `saved`: by that it is known how far sections have grown.
+
+    There are fewer of them than rows, or it is no such checkpoint, and room for it would be reserved in vain.
+    """
+    counts = [array.shape[0] if array.ndim else 0 for k, array in arrays.items() if k in _GROWING]
+    return min(counts, default=0)
+
+
+def restore(arrays: dict[str, Array], work: Work, population: Population, lanes: Lanes) -> None:
+    """Write what `saved` gave into host arrays; the best solution goes to the first lane.
+
+    Kernels trust that rows hold solutions and that numbers of rows are inside the population, so this is checked.
+    """
     for name, values in population._asdict().items():
-        source = arrays.get(f"population.{name}")
-        if source is None or source.shape != values.shape or source.dtype != values.dtype:
-            raise InputError(f"the checkpoint's population.{name} does not fit this problem and engine")
-        values[...] = source
+        values[...] = _fitting(arrays, f"population.{name}", values)
     for name in Best._fields:
-        source = arrays.get(f"best.{name}")
-        if source is None or source.shape[1:] != getattr(lanes, name).shape[1:]:
-            raise InputError(f"the checkpoint's best.{name} does not fit this problem and engine")
-        getattr(lanes, name)[0] = source[0]
+        getattr(lanes, name)[0] = _fitting(arrays, f"best.{name}", getattr(lanes, name)[:1])[0]
+    space, encoding, design = work.problem.space, work.problem.encoding, work.design
+    held = np.arange(0) if design.holders is None else design.holders(population.memory)
+    if held is None or ((population.slots < 0) | (population.slots >= max(1, design.rows))).any():
+        raise InputError("the checkpoint's population names rows that it does not have")
+    sound = encoding.are_sound(space, population.x)
+    written = population.x.any(axis=1)  # spare rows and those still to come are zeros
+    if (
+        not sound[: design.started].all()
+        or not sound[held].all()
+        or not sound[written].all()
+        or not encoding.are_sound(space, lanes.best[:1]).all()
+    ):
+        raise InputError("the checkpoint's population must hold solutions of this problem, but one of them is none")
+    if lanes.step[0] < 0:
+        raise InputError("the checkpoint must have a best solution, but says that none was found")
+
+
+def _fitting(arrays: dict[str, Array], name: str, like: Array) -> Array:
+    source = arrays.get(name)
+    if source is None or source.shape != like.shape or source.dtype != like.dtype:
+        raise InputError(f"the checkpoint's {name} does not fit this problem and engine")
+    return source
 
 
 def find_fault(lanes: Lanes) -> tuple[int, Array | None]:

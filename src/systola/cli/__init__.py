@@ -69,5 +69,8 @@ def main(args: list[str] | None = None) -> Any:
         if told_rank() == 0 or not isinstance(error, InputError):  # bad input is bad for all processes of a job
             click.echo(f"systola: {error}", err=True)
         sys.exit(error.exit_code)
+    except MemoryError:
+        click.echo("systola: this needs more memory than the machine gives; choose something smaller", err=True)
+        sys.exit(2)
     except BrokenPipeError:
         sys.exit(0)

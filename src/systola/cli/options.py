@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from systola.errors import InputError
+from systola.formats.text import shown
+from systola.reading import read_file
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,22 +44,24 @@ def read_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, An
     for pair in pairs:
         key, sign, text = pair.partition("=")
         if not sign or not key:
-            raise InputError(f"{option} needs key=value, but got {pair!r}")
+            raise InputError(f"{option} needs key=value, but got {shown(pair)}")
         try:
             settings[key.strip()] = _toml().loads(f"v = {text}")["v"]
         except ValueError:
             settings[key.strip()] = text
+        except RecursionError:
+            raise InputError(f"{option} {shown(key)} must have a plain value, but it is nested too deeply") from None
     return settings
 
 
 def read_config(path: str) -> dict[str, Any]:
     """A TOML file that describes a run; see `systola solve --print-config`."""
     try:
-        data: dict[str, Any] = _toml().loads(Path(path).read_text())
-    except OSError as error:
-        raise InputError(f"cannot read the configuration {path}: {error.strerror}") from None
+        data: dict[str, Any] = _toml().loads(read_file(path, "the configuration").decode())
     except ValueError as error:
         raise InputError(f"{path} is not TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path} is not TOML that can be read: it is nested too deeply") from None
     return data
 
 
@@ -82,8 +87,7 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{k} = {_toml_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # what both JSON and TOML read
     return repr(value)
 
 

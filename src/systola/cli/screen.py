@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
+from rich.text import Text
 
 from systola.run import Progress
 
@@ -50,14 +51,14 @@ class Screen:
             return
         if self._live is None:
             if progress.stage != self._last_stage and progress.stage in ("compiling", "running"):
-                self._console.print(f"{self._title}: {progress.stage}{_size(progress)}", highlight=False)
+                self._console.print(Text(f"{self._title}: {progress.stage}{_size(progress)}"))
             self._last_stage = progress.stage
             return
         self._live.update(self._line(progress))
 
     def _line(self, progress: Progress) -> Table:
         line = Table.grid(padding=(0, 1))
-        cells: list[Any] = [f"[bold]{self._title}[/bold]"]
+        cells: list[Any] = [Text(self._title, "bold")]  # a name may have brackets, which are no markup
         if progress.stage == "compiling":
             cells.append(f"compiling kernels (once; later starts take them from the cache){_size(progress)}")
         else:

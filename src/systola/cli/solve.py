@@ -23,6 +23,11 @@ _CONFIG_KEYS = (
     *("islands", "deme"),
 )
 _DEME_KEYS = ("algorithm", "parameters")
+_TYPES = (
+    *((key, str, f"`{key}`", "a text") for key in ("instance", "problem", "algorithm", "backend")),
+    *((key, dict, f"[{key}]", "a table of keys and values") for key in ("parameters", "islands")),
+    *((key, int, f"`{key}`", "a whole number") for key in ("seed", "threads")),
+)
 _STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
 
 
@@ -147,12 +152,7 @@ def _found_islands(plan: dict[str, Any], engine: Any, problem: Any) -> Any:
     if table is None and not listed:
         return None
     _refuse_unknown(table or {}, tuple(k for k in Islands().described()), "[islands]")
-    if not isinstance(listed, list):
-        raise InputError("each deme needs a table of its own, which begins with [[deme]]")
-    engines = []
-    for deme in listed:
-        _refuse_unknown(deme, _DEME_KEYS, "[[deme]]")
-        engines.append(make_engine(deme.get("algorithm", "ssga"), problem, deme.get("parameters")))
+    engines = [make_engine(deme.get("algorithm", "ssga"), problem, deme.get("parameters")) for deme in listed]
     return Islands(engines or engine, **(table or {}))
 
 
@@ -195,11 +195,12 @@ def _merge(options: dict[str, Any]) -> dict[str, Any]:
     plan = read_config(options["config"]) if options["config"] else {}
     _refuse_unknown(plan, _CONFIG_KEYS, "the configuration")
     _refuse_unknown(plan.get("stop", {}), _STOP_KEYS, "[stop]")
-    if not isinstance(plan.get("parameters", {}), dict):
-        raise InputError(f"[parameters] must be a table of keys and values, but got {plan['parameters']!r}")
-    for key in ("instance", "problem", "algorithm"):
-        if not isinstance(plan.get(key, ""), str):
-            raise InputError(f"`{key}` must be a text, but the configuration says {plan[key]!r}")
+    _refuse_wrong_types(plan, "")
+    if not isinstance(plan.get("deme", []), list):
+        raise InputError("each deme needs a table of its own, which begins with [[deme]]")
+    for deme in plan.get("deme", []):
+        _refuse_unknown(deme, _DEME_KEYS, "[[deme]]")
+        _refuse_wrong_types(deme, " of a [[deme]]")
     for key in ("instance", "problem", "algorithm", "seed", "backend", "threads"):
         if options[key] is not None:
             plan[key] = options[key]
@@ -212,6 +213,12 @@ def _merge(options: dict[str, Any]) -> dict[str, Any]:
     if migration:
         plan["islands"] = {**plan.get("islands", {}), **migration}
     return plan
+
+
+def _refuse_wrong_types(table: dict[str, Any], where: str) -> None:
+    for key, kind, name, what in _TYPES:
+        if key in table and (not isinstance(table[key], kind) or isinstance(table[key], bool)):
+            raise InputError(f"{name}{where} must be {what}, but the configuration says {table[key]!r}")
 
 
 def _refuse_unknown(table: Any, known: tuple[str, ...], where: str) -> None:
@@ -245,6 +252,7 @@ def _add_islands(table: Any, told: dict[str, Any]) -> None:
 def _print(result: Result, best_known: Any) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold")
@@ -256,7 +264,7 @@ def _print(result: Result, best_known: Any) -> None:
         gap = abs(result.objective - best_known) / max(abs(best_known), 1e-12)
         objective += "  [green]the best known value[/green]" if gap == 0 else f"  {gap:.3%} from the best known"
     rate = result.evaluations / max(result.seconds, 1e-9)
-    table.add_row("instance", result.instance)
+    table.add_row("instance", Text(result.instance))  # brackets in a name are no markup
     table.add_row("algorithm", f"{result.algorithm}, seed {result.seed}")
     table.add_row("objective", objective)
     if result.bound is not None:

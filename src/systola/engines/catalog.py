@@ -56,6 +56,8 @@ def engine_names() -> list[str]:
 def make_engine(name: str, problem: Problem, settings: Mapping[str, Any] | None = None) -> Engine:
     """The engine called `name` with these parameters; unknown names and parameters are errors."""
     settings = dict(settings or {})
+    if not isinstance(name, str):
+        raise InputError(f"an algorithm must be a name, but got {name!r}")
     if name not in _PRESETS and name not in _ENGINES:
         raise InputError(f"there is no algorithm {name!r}{_hint(name, engine_names())}")
     engine: Engine = _PRESETS[name](problem) if name in _PRESETS else _ENGINES[name][0](**_ENGINES[name][1])

@@ -7,6 +7,7 @@ sizes, and the record by which kernels know the engine. Kernel side: the verbs b
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -157,6 +158,9 @@ class Design:
     remembered: int = 0  # how many numbers the engine remembers from step to step
     sections: int = 0  # parts that grow, of the rows after the first: all as large as each other
     near: int = 0  # how many neighbours that were measured are kept until the step is concluded
+    holders: Callable[[Array], Array | None] | None = (
+        None  # rows of solutions by what is remembered; None: it cannot be
+    )
 
     def room(self) -> int:
         """Rows of a section that grows."""

@@ -278,6 +278,15 @@ def _look_on(self: Any, space: Any, problem: Any, population: Any, lanes: Any, s
     return True
 
 
+def _find_members(memory: Array) -> Array | None:
+    """The rows of the archive and of the front that was put aside; None if there cannot be as many as is remembered."""
+    room, members, aside = len(memory) - _FLAGS, int(memory[_MEMBERS]), int(memory[_ASIDE])
+    if not 0 <= members <= room or not 0 <= aside <= room or not np.isin(memory[_FLAGS:], (0, 1)).all():
+        return None
+    rows: Array = np.r_[1 : 1 + members, 1 + room : 1 + room + aside]
+    return rows
+
+
 @dataclass(frozen=True)
 class PLS:
     """Pareto local search, with restarts.
@@ -337,12 +346,12 @@ class PLS:
             sections=2,
             near=around.size,
             scratch=_GUARDS,
+            holders=_find_members,
         )
 
     @staticmethod
     def members(population: Population) -> tuple[Array, Array]:
         """Measures and solutions, as they are stored, of the archive and of the front that was put aside."""
-        memory = population.memory
-        room = len(memory) - _FLAGS
-        rows = np.r_[1 : 1 + memory[_MEMBERS], 1 + room : 1 + room + memory[_ASIDE]]
+        rows = _find_members(population.memory)
+        assert rows is not None
         return population.scores[rows], population.x[rows]

@@ -58,7 +58,7 @@ def _ratio(name: str, text: str) -> float:
 
 
 def _decimal(name: str, text: str) -> float:
-    if not re.fullmatch(r"[0-9]*\.?[0-9]+", text):
+    if not re.fullmatch(r"[0-9]+|[0-9]*\.[0-9]+", text):
         raise InputError(f"`{name}` must be a number such as 0.5, but got {shown(text)}")
     return float(text)
 

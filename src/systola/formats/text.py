@@ -17,7 +17,7 @@ MOST_BYTES = 256 * 2**20  # a larger file is a mistake: the largest public insta
 _SHOWN = 40  # characters of a token in a message
 _WORD = re.compile(r"\S+")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
-_DECIMAL = re.compile(r"([+-]?)([0-9]*)\.?([0-9]*)")
+_DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?")  # a digit fits one place only: else time is quadratic
 _DIGITS = 18  # of a number that surely fits into 64 bits
 _BATCH = 2**16  # words that are read at once
 
@@ -69,8 +69,9 @@ def whole_number(token: str, what: str, low: int | None = None, high: int | None
     """A whole number of 64 bits with low <= number <= high from its text; `what` names it in the message."""
     if not _WHOLE.fullmatch(token):
         raise InputError(f"`{what}` must be a whole number, but got {shown(token)}")
-    # The length first: converting millions of digits takes minutes.
-    number = int(token) if len(token.lstrip("+-0")) < 20 else 2**63
+    # The length first: converting millions of digits takes minutes, and Python refuses to, zeros in front included.
+    digits = token.lstrip("+-").lstrip("0") or "0"
+    number = (-1 if token[0] == "-" else 1) * int(digits) if len(digits) < 20 else 2**63
     if not -(2**63) <= number < 2**63:
         raise InputError(f"`{what}` must fit into 64 bits, but got {shown(token)}")
     if (low is not None and number < low) or (high is not None and number > high):
@@ -83,9 +84,9 @@ def whole_number(token: str, what: str, low: int | None = None, high: int | None
 def decimal_number(token: str, what: str) -> tuple[str, str]:
     """A number >= 0 from its text: the digits before the point and those after it, less zeros at the end."""
     match = _DECIMAL.fullmatch(token)
-    if match is None or not match[2] + match[3]:
+    if match is None or not match[2] + (match[3] or ""):
         raise InputError(f"`{what}` must be a number, but got {shown(token)}")
-    whole, rest = match[2].lstrip("0"), match[3].rstrip("0")
+    whole, rest = match[2].lstrip("0"), (match[3] or "").rstrip("0")
     if match[1] == "-" and whole + rest:
         raise InputError(f"`{what} >= 0` must hold, but got {shown(token)}")
     if len(whole) + len(rest) > _DIGITS:

@@ -74,7 +74,7 @@ class Archipelago:
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
         with interruptible():
             self._prepare(range(rank, len(self.works), ranks))
-        journal = read_journal(self.replay, self.identity) if self.replay else None
+        journal = read_journal(self.replay, self.identity, len(self.works)) if self.replay else None
         with held_signals() as interruption, self._saving_on_signal():
             asked = lambda: interruption.asked  # noqa: E731
             if self.world:
@@ -199,6 +199,8 @@ class Archipelago:
         worker = Worker(demes, transport, stop, last, self.clock, asked, lambda: None)
         worker.synchronous, worker.replaying = self.islands.synchronous, journal is not None
         worker.rest = _Chores(self, worker).do
+        if isinstance(transport, Replay):
+            worker.note_round = transport.note_round
         return worker
 
     def _last_step(self) -> int:

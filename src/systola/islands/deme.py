@@ -12,9 +12,10 @@ from systola.backends.session import Work
 from systola.encodings import Array
 from systola.engines.immigration import berth
 from systola.errors import InputError
-from systola.islands.dwelling import COUNT, INJECTED, Dwelling, put_in, toss
+from systola.islands.dwelling import COUNT, HEAD, INJECTED, Dwelling, put_in, toss
 from systola.islands.islands import Islands
 from systola.islands.parcel import Parcel
+from systola.reading import is_number, is_whole
 
 _SEED, _HOLD, _CHOICE = range(3)  # what random numbers are for
 
@@ -153,18 +154,57 @@ class Deme:
 
     def restore(self, state: dict[str, Any], arrays: dict[str, Array]) -> None:
         """The inverse of `save`."""
+        wrong = self._find_wrong(state, arrays)
+        if wrong:
+            raise InputError(f"the checkpoint's {wrong} does not fit these islands")
         self.session.restore(arrays)
         for name, values in self.pool._asdict().items():
-            source = arrays.get(f"pool.{name}")
-            if source is None or source.shape != values.shape:
-                raise InputError(f"the checkpoint's pool.{name} does not fit these islands")
-            values[...] = source
+            values[...] = arrays[f"pool.{name}"]
         self.step = int(state["step"])
         self.counters = Counters(**state["counters"])
         self.history = [(s, t, np.array(m, self.work.dtype)) for s, t, m in state["history"]]
         self._serials = {int(k): v for k, v in state["serials"].items()}
         self._elites = list(arrays["elites"])
         self._mark = self.session.mark
+
+    def _find_wrong(self, state: dict[str, Any], arrays: dict[str, Array]) -> str:
+        """What of a checkpoint cannot be of this deme; empty if all can."""
+        for name, values in (*((f"pool.{k}", v) for k, v in self.pool._asdict().items()), ("elites", self.pool.guests)):
+            found = arrays.get(name)
+            if found is None or found.dtype != values.dtype or found.shape[1:] != values.shape[1:]:
+                return name
+            if len(found) != len(values) if name != "elites" else len(found) > self.islands.rate:
+                return name
+        encoding, space = self.work.problem.encoding, self.work.problem.space
+        guests, told = arrays["pool.guests"], arrays["pool.state"]
+        waiting = (
+            np.arange(told[HEAD], told[HEAD] + told[COUNT]) % len(guests) if 0 <= told[COUNT] <= len(guests) else [-1]
+        )
+        if not 0 <= told[HEAD] < len(guests) or -1 in waiting or told[INJECTED] < 0:
+            return "pool.state"
+        if not encoding.are_sound(space, guests[waiting]).all():
+            return "pool.guests"
+        if not encoding.are_sound(space, arrays["elites"]).all():
+            return "elites"
+        counters, history, serials = (state.get(name) for name in ("counters", "history", "serials"))
+        if not isinstance(counters, dict) or set(counters) != set(asdict(Counters())):
+            return "counters"
+        if not all(map(is_number, counters.values())):
+            return "counters"
+        if not isinstance(serials, dict) or not all(k.isdecimal() and is_whole(v) for k, v in serials.items()):
+            return "serials"
+        if not isinstance(history, list) or not history or not all(map(self._is_event, history)):
+            return "history"
+        times = (state.get("seconds"), state.get("step"))
+        return "" if is_number(times[0]) and is_whole(times[1]) else "step and seconds"
+
+    def _is_event(self, event: Any) -> bool:
+        """Whether it is a step, seconds, and measures."""
+        if not isinstance(event, list) or len(event) != 3 or not isinstance(event[2], list):
+            return False
+        numbers = len(event[2]) == self.work.measures and all(map(is_number, event[2]))
+        whole = self.work.dtype != np.int64 or all(map(is_whole, map(abs, event[2])))
+        return is_whole(event[0]) and is_number(event[1]) and numbers and whole
 
 
 def seed_of(seed: int, deme: int) -> int:

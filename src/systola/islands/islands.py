@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+import numpy as np
+
 from systola.engines.engine import Engine, check_number
 from systola.engines.steady_state import SteadyState
 from systola.errors import InputError
@@ -77,8 +79,8 @@ class Islands:
         check_number("holding", self.holding, 0, 1, whole=False)
         if not isinstance(self.synchronous, bool):
             raise InputError(f"`synchronous` must be True or False, but got {self.synchronous!r}")
-        if len(self.lags) not in (0, demes):
-            raise InputError(f"`lags` must have a number for each of the {demes} demes, but got {len(self.lags)}")
+        if not isinstance(self.lags, (list, tuple, np.ndarray)) or len(self.lags) not in (0, demes):
+            raise InputError(f"`lags` must have a number for each of the {demes} demes, but got {self.lags!r}")
         for lag in self.lags:
             check_number("lags", lag, 0, 3600, whole=False)
         degree = connectivity(demes)

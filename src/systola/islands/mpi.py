@@ -8,6 +8,7 @@ is, when the receiver has begun to take the parcel in: so what is on its way is 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections import defaultdict
@@ -32,21 +33,28 @@ _opened: list[MpiWorld] = []  # none or one
 
 def told_size() -> int:
     """How many processes the job has, as whoever launched it says; 1 if nobody did."""
-    told = (os.environ.get(name, "") for name in _SIZES)
-    return max(_tasks_of_slurm(), *(int(size) for size in told if size.isdigit()), 1)
+    return max(_tasks_of_slurm(), *(_told(name) or 1 for name in _SIZES), 1)
 
 
 def told_rank() -> int:
     """The rank of this process, as MPI or whoever launched it says; 0 if nobody did."""
     if _opened:
         return _opened[0].rank
-    told = (os.environ.get(name, "") for name in _RANKS)
-    return next((int(rank) for rank in told if rank.isdigit()), 0)
+    if told_size() == 1:
+        return 0  # a process alone has nobody who would speak for it, whatever a scheduler calls it
+    told = (_told(name) for name in _RANKS)
+    return next((rank for rank in told if rank is not None), 0)
 
 
 def _tasks_of_slurm() -> int:
-    told = os.environ.get("SLURM_STEP_NUM_TASKS", os.environ.get("SLURM_NTASKS", "1"))
-    return int(told) if told.isdigit() and "SLURM_PROCID" in os.environ else 1
+    told = _told("SLURM_STEP_NUM_TASKS" if "SLURM_STEP_NUM_TASKS" in os.environ else "SLURM_NTASKS")
+    return told if told is not None and "SLURM_PROCID" in os.environ else 1
+
+
+def _told(name: str) -> int | None:
+    """A number that the environment tells; None if it tells none."""
+    text = os.environ.get(name, "")
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
 
 
 def find_world() -> MpiWorld | None:

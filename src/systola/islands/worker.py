@@ -31,6 +31,7 @@ class Worker:
     rest: Callable[[], None]  # what else is to be done from time to time
     synchronous: bool = False
     replaying: bool = False
+    note_round: Callable[[bool], None] = lambda idle: None  # in a replay: whether there was nothing to do
     journal: Journal = field(default_factory=Journal)
     reason: str = ""
     _held: set[int] = field(default_factory=set)  # demes that wait for what they need, in a replay
@@ -58,6 +59,7 @@ class Worker:
                     self._receive(deme, self.transport.collect(deme.number, deme.step) if not self.replaying else [])
                 self._check(deme)
             self.rest()
+            self.note_round(idle)
             if idle:
                 time.sleep(_REST_SECONDS)
         if not self.replaying:
