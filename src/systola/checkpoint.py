@@ -23,8 +23,6 @@ from systola.trace import Trace
 SCHEMA = 1
 _MOST_BYTES = 2**36  # more than a machine has memory
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-# What the readers of archives and arrays raise when something is wrong with them.
-_DAMAGES = (ValueError, KeyError, TypeError, EOFError, OSError, NotImplementedError, RuntimeError, zipfile.BadZipFile)
 
 
 def write_checkpoint(path: str | Path, state: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
@@ -76,7 +74,7 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]
         raise InputError(f"{path} is damaged: its digest does not fit its content")
     try:
         return state, _unpack(raw)
-    except _DAMAGES as error:
+    except Exception as error:  # readers of archives and of headers raise almost anything
         raise InputError(f"{path} is damaged: {error}") from None
 
 

@@ -136,7 +136,7 @@ class Replay(Mailboxes):
             return [self._sent.pop(link) for link in self._imports.get(deme, {}).get(step, ())]
 
     def note_round(self, idle: bool) -> None:
-        """A round of a worker is over; an InputError if nobody could do anything since a parcel was last sent or taken."""
+        """A round of a worker is over; an InputError if nobody can do anything until a parcel is sent."""
         with self._lock:
             if not idle:
                 self._idle.pop(threading.get_ident(), None)
