@@ -4,7 +4,7 @@ EXTRAS ?= dev
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-long crosscheck lint bench reproduce soak clean
+.PHONY: demo test test-long crosscheck lint bench reproduce soak fuzz clean
 
 demo: $(VENV)/.installed
 	$(BIN)/systola solve knapsack:1000-1000 --algorithm sgs-b
@@ -35,6 +35,11 @@ bench: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python benchmarks/qap_speed.py
 	$(BIN)/python benchmarks/flowshop_speed.py
 	$(BIN)/python benchmarks/archive_speed.py
+
+# Goes on where it was, by results/fuzz.json, until that has all inputs.
+fuzz: $(VENV)/.installed-$(EXTRAS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[fuzz]"
+	$(BIN)/python tests/fuzz/run.py
 
 reproduce: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/systola reproduce sgs

@@ -64,9 +64,10 @@ def limit_memory() -> None:
 def work(target: str, first: int, count: int, folder: Path) -> None:
     """In a child: try inputs; findings go to a file, line by line."""
     from fuzz.targets import attempt
-    from fuzz.workshop import Workshop
+    from fuzz.workshop import Workshop, call
 
     shop = Workshop(folder / "shop")
+    call(["simulate", "--demes", "4", "--rounds", "2", "--quiet"])
     for number in range(-30, 0):  # what is compiled or imported at first is not measured
         with contextlib.suppress(BaseException):
             attempt(target, number, shop)

@@ -81,7 +81,6 @@ def _instance(random: Random) -> str:
         f"qap:{random.choice(('uniform', 'opposed', 'x'))}-{_number(random)}",
         f"qap:grid-{_number(random)}x{_number(random)}",
         f"flowshop:{_number(random)}x{_number(random)}?objectives={random.choice(('makespan', 'flowtime', 'x,', ''))}",
-        f"flowshop:ta{_number(random)}",
         f"{random.choice(list(SEEDS))}#{_number(random)}",
         f"{random.choice(list(SEEDS))}?{random.choice(WORDS)}={_number(random)}",
     ]
@@ -101,6 +100,7 @@ def _path(random: Random, shop: Workshop) -> str:
 
 _ALGORITHMS = ("auto", "sgs-t", "sgs-e", "sgs-v", "sgs-b", "rs", "sga", "ega", "ga", "cellular", "ssga", "hill", "tabu")
 _ALGORITHMS += ("ig", "pls", "memetic", "pugace", "sns-exp", "SGS", "nothing", "")
+_LONG = ("auto", "cellular", "memetic", "pugace", "ig", "pls", "tabu", "ssga", "hill")
 _KEYS = ("length", "width", "size", "crossover", "mutation", "flavour", "repair", "elite", "tenure", "name", "x", "")
 _MIGRATION = ("rate", "export_every", "import_every", "holding", "send_slots", "pool", "synchronous", "lags", "demes")
 
@@ -142,6 +142,9 @@ def solve_line(random: Random, shop: Workshop) -> list[str]:
     ]
     for option in random.sample(options, random.randint(0, 5)):
         args += option()
+    named = [args[k + 1] for k, arg in enumerate(args[:-1]) if arg == "--algorithm"]
+    if (named or ["auto"])[-1] in _LONG:  # interpreted, one step of these takes seconds
+        args += random.choice((["--print-config"], ["--evaluations", "1"], ["--algorithm", "rs"]))
     return [*args, "--iterations", "1", "--seconds", "1", "--backend", random.choice(("python",) * 9 + ("cuda",))]
 
 
@@ -150,6 +153,7 @@ def other_line(random: Random, shop: Workshop) -> list[str]:
     lines = [
         ["instances", "show", spec],
         ["instances", "show", "--json", spec, path],
+        ["instances", "show", f"flowshop:ta{_number(random)}"],
         ["instances", "convert", spec, random.choice(("written.txt", "directory", "/dev/full", "missing/x"))],
         ["instances", "generate", random.choice(("--json", "x"))],
         ["draw", random.choice(("front", "attainment", "gantt", "convergence")), path, path, "--output", "drawn.svg"],
