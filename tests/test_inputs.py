@@ -13,10 +13,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from fuzz.targets import attempt, parts_of, sign, write_checkpoint
-from fuzz.workshop import ISLANDS, RUNS, Workshop, call
 
 import systola as sy
+from fuzz.targets import attempt, parts_of, sign, write_checkpoint
+from fuzz.workshop import ISLANDS, RUNS, Workshop, call
 from systola.formats import open_instance
 
 LONG = 300_000
