@@ -18,8 +18,10 @@ def plain(value: Any, where: str) -> Any:
         array: Array = np.asarray(value)
     except ValueError:
         raise InputError(f"{where} must be a number or an array of numbers, but its rows differ in length") from None
-    if array.dtype.kind == "O" and isinstance(value, int):
-        raise InputError(f"{where} must fit into 64 bits, but got {value}")
+    if array.dtype.kind in "Of" and not isinstance(value, np.ndarray):  # what NumPy makes of large integers
+        numbers = np.asarray(value, object).ravel()
+        if len(numbers) and all(isinstance(number, int) for number in numbers):
+            raise InputError(f"{where} must fit into 64 bits, but got {max(numbers, key=abs)}")
     if array.dtype.kind not in "biuf":
         raise InputError(f"{where} must be a number or an array of numbers, but got {type(value).__name__}")
     if array.ndim == 0:

@@ -217,9 +217,9 @@ def test_objectives_may_have_spaces_and_can_be_replaced():
         ({"weights": [0]}, r"one of the weights must be above 0, but got \[0\]"),
         ({"weights": [-1]}, r"`weight >= 0` must hold, but got -1 at \[1\]"),
         ({"weights": [0.5]}, "each weight must be a whole number, but got float64"),
-        ({"weights": [2**60]}, rf"below 2\*\*62, but .* they could reach {2**60 * 30}; scale them down"),
-        ({"release": [0, 0, 2**61]}, rf"they could reach {3 * (2**61 + 30)}; scale them down"),
-        ({"times": [[2**61, 2**61]]}, rf"they could reach {2**62}; scale them down"),
+        ({"weights": [2**60]}, rf"below 2\*\*62, but .* could reach {2**60 * 30}; scale the data down"),
+        ({"release": [0, 0, 2**61]}, rf"could reach {3 * (2**61 + 30)}; scale the data down"),
+        ({"times": [[2**61, 2**61]]}, rf"could reach {2**62}; scale the data down"),
     ],
 )
 def test_bad_data(data, rule):

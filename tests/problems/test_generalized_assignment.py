@@ -271,10 +271,10 @@ def test_descriptions():
         ({"capacities": [5, -1, 4]}, "`capacity >= 0` must hold, but got -1 at [2]"),
         ({"capacities": [5, 2**62, 4]}, f"each capacity must be below 2**62, but got {2**62}; scale the data down"),
         ({"costs": np.full((3, 4), -(2**63))}, f"each cost must be below 2**62, but got {2**63}; scale the data down"),
-        ({"costs": np.full((3, 4), 2**60)}, "fitness must be below 2**62, but with these costs and loads it could "),
+        ({"costs": np.full((3, 4), 2**60)}, "the size of fitness must be below 2**62, but with these data could "),
         (
             {"costs": np.array(COSTS) * 2**50, "loads": np.array(LOADS) * 2**10, "capacities": [2**20] * 3},
-            "fitness must be below 2**62, but with these costs and loads it could reach ",
+            "the size of fitness must be below 2**62, but with these data could reach ",
         ),
         ({"maximise": 1}, "`maximise` must be True or False, but got 1"),
         ({"maximise": "max"}, "`maximise` must be True or False, but got 'max'"),

@@ -19,7 +19,7 @@ from conftest import small_multi_knapsack
         (([1.5, 2], [[1, 2]], [4]), "whole number"),
         (([2**62, 2**62], [[1, 2]], [4]), "each profit must be below"),
         (([1, 2], [[2**62, 2**62]], [4]), "each weight must be below"),
-        (([1, 2], [[2**30, 2**30]], [4]), "sums of profits or weights"),
+        (([1, 2], [[2**30, 2**30]], [4]), "the sum of all profits, and that of each row of weights, must be below"),
     ],
 )
 def test_bad_data(data, rule):

@@ -14,7 +14,9 @@ import numpy as np
 from systola.bits import bit
 from systola.encodings import Array, Binary
 from systola.errors import InputError
+from systola.fields import plain
 from systola.problem import Problem
+from systola.problems.limits import WIDE, check_whole_number, exact_sum, refuse_beyond, whole_numbers
 
 MOST_NEEDS = 10_000_000  # pairs of a customer and a requirement, after closing
 
@@ -74,6 +76,8 @@ class CustomerRelease(Problem):
         """
         if len(requests) != len(profits):
             raise InputError(f"each customer needs requests, but got {len(requests)} for {len(profits)} customers")
+        costs = whole_numbers("cost", plain(costs, "CustomerRelease.costs")).tolist()
+        refuse_beyond(WIDE, sum(costs), "the sum of all costs")
         below: list[list[int]] = [[] for _ in costs]
         for a, b in dependencies:
             below[_requirement(b, costs)].append(_requirement(a, costs))
@@ -94,48 +98,45 @@ class CustomerRelease(Problem):
         bundles: dict[tuple[int, ...], int] = {}
         for r, group in enumerate(wanted_by):
             if group:
-                bundles[tuple(group)] = bundles.get(tuple(group), 0) + int(costs[r])
+                bundles[tuple(group)] = bundles.get(tuple(group), 0) + costs[r]
         return cls(
             np.array(profits),
-            np.array(list(bundles.values()), np.int64),
+            list(bundles.values()),  # type: ignore[arg-type]
             np.cumsum([0, *map(len, bundles)], dtype=np.int64),
             np.array([customer for group in bundles for customer in group], np.int32),
             budget,
         )
 
     def check(self) -> None:
-        for name, values in (("profit", self.profits), ("cost", self.costs)):
-            if values.ndim != 1 or (values.dtype.kind not in "iu" and values.size):
-                raise InputError(f"each {name} must be one whole number, but got {values.ndim}-d {values.dtype}")
-            if (values < 0).any():
-                i = int(np.argmax(values < 0))
-                raise InputError(f"`{name} >= 0` must hold, but got {values[i]} in place {i + 1}")
-        n, size = len(self.profits), len(self.customers)
+        for name in ("profits", "costs", "starts", "customers"):
+            if getattr(self, name).ndim != 1:
+                raise InputError(f"`{name}` must be a list of numbers, but has {getattr(self, name).ndim} dimensions")
+        profits, costs = whole_numbers("profit", self.profits), whole_numbers("cost", self.costs)
+        starts, customers = whole_numbers("start", self.starts), whole_numbers("customer", self.customers)
+        n, size = len(profits), len(customers)
         if n == 0:
             raise InputError("a release needs at least one customer, but got none")
-        if isinstance(self.budget, bool) or not isinstance(self.budget, int) or not 0 <= self.budget < 2**62:
-            raise InputError(f"`budget >= 0` must hold for a whole number of 62 bits, but got {self.budget!r}")
-        steps = np.diff(self.starts)
-        if self.starts.shape != (len(self.costs) + 1,) or self.starts[0] != 0 or self.starts[-1] != size:
+        check_whole_number("budget", self.budget)
+        if len(starts) != len(costs) + 1 or starts[0] != 0 or starts[-1] != size:
             raise InputError(
                 f"`starts` must run from 0 to the {size} customers listed, with one entry more than the "
-                f"{len(self.costs)} costs, but got {len(self.starts)} entries"
+                f"{len(costs)} costs, but got {len(starts)} entries"
             )
+        steps = np.diff(starts)
         if (steps < 0).any():
             raise InputError(f"`starts` must not fall, but does at entry {int(np.argmax(steps < 0)) + 1}")
-        if size and not 0 <= self.customers.min() <= self.customers.max() < n:
-            raise InputError(f"`0 <= customer < {n}` must hold, but got {self.customers.min()}..{self.customers.max()}")
-        all_profit, all_cost = (sum(map(int, values)) for values in (self.profits, self.costs))
-        if (all_profit + 1) * max(all_cost, 1) >= 2**62:
-            raise InputError("total profit times total cost must be below 2**62; scale the data down")
-        by_customer = np.argsort(self.customers, kind="stable")
+        if size and customers.max() >= n:
+            raise InputError(f"`0 <= customer < {n}` must hold, but got {customers.max()}")
+        all_profit, all_cost = exact_sum(profits), exact_sum(costs)
+        refuse_beyond(WIDE, (all_profit + 1) * max(all_cost, 1), "total profit times total cost")
+        by_customer = np.argsort(customers, kind="stable")
         self.derive(
-            profits=self.profits.astype(np.int64),
-            costs=self.costs.astype(np.int64),
-            starts=self.starts.astype(np.int64),
-            customers=self.customers.astype(np.int32),
-            need_starts=np.searchsorted(self.customers[by_customer], np.arange(n + 1)).astype(np.int64),
-            needs=np.repeat(np.arange(len(self.costs)), steps)[by_customer].astype(np.int32),
+            profits=profits,
+            costs=costs,
+            starts=starts,
+            customers=customers.astype(np.int32),
+            need_starts=np.searchsorted(customers[by_customer], np.arange(n + 1)).astype(np.int64),
+            needs=np.repeat(np.arange(len(costs)), steps)[by_customer].astype(np.int32),
             price=all_profit + 1,
         )
 

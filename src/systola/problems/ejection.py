@@ -21,6 +21,7 @@ from systola.bits import lowest_one
 from systola.encodings import Array
 from systola.increments import reassign
 from systola.kernel import called, inlined
+from systola.problems.limits import exact_sum
 from systola.rng import below, numbers
 from systola.stop_flag import must_leave
 
@@ -60,11 +61,11 @@ def make_guide(costs: Array, loads: Array, capacities: Array, prices: Array) -> 
     Array or None
         [jobs + 1, agents + (RANKS + 1) // 2, 2]. Of a job: for each agent the regret and the load, then the agents in
         the order of regret, two in a place. Last, for each agent what a unit of capacity is worth, and what one too
-        many costs; then the mean regret. None if loads are so large that charges could overflow.
+        many costs; then the mean regret. None if loads or capacities are so large that charges could overflow.
     """
     agents, jobs = costs.shape
-    total = sum(loads.max(axis=0).tolist()) + 1
-    if total << (_HEIGHT + 1) > _ROOM:
+    total, room = exact_sum(loads.max(axis=0)) + 1, max(int(capacities.max()), 1)
+    if max(total << (_HEIGHT + 1), room) > _ROOM:
         return None
     regrets = (costs + prices[:, None] * loads).T
     regrets = regrets - regrets.min(axis=1, keepdims=True)
@@ -75,7 +76,7 @@ def make_guide(costs: Array, loads: Array, capacities: Array, prices: Array) -> 
     mean = mean if mean > 0 else 1.0
     worth = float(np.median(prices[prices > 0])) if (prices > 0).any() else mean
     unit = min(max(_FINE / mean, _STEPS / worth), _FINEST / mean)
-    most = min(_MOST, _ROOM // (total << (_HEIGHT + 1)))
+    most = min(_MOST, _ROOM // (total << (_HEIGHT + 1)), _ROOM // room)
     guide = np.zeros((jobs + 1, agents + (RANKS + 1) // 2, 2), np.int64)
     guide[:jobs, :agents, 0] = np.minimum(fitting * unit, _MOST)
     guide[:jobs, :agents, 1] = loads.T

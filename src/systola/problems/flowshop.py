@@ -17,12 +17,10 @@ from systola.errors import InputError
 from systola.increments import Outlooks, Tallies
 from systola.problem import MINIMISE, Problem
 from systola.problems import schedules
+from systola.problems.limits import NARROW, WIDE, refuse_beyond, whole_numbers
 
 MEASURES = ("makespan", "tardiness", "tardy", "flowtime")
 NEED_DUE = ("tardiness", "tardy")  # of the jobs
-
-_LIMIT = 2**62
-_NARROW = 2**31
 
 
 def split_objectives(text: str) -> tuple[str, ...]:
@@ -96,13 +94,23 @@ class Flowshop(Problem):
             )
         jobs, machines = self.times.shape
         names = split_objectives(self.objectives)
-        for name, values, shape in (
-            ("processing time", self.times, (jobs, machines)),
-            ("due date", due, (jobs,) if due.size else (0,)),
-            ("release date", release, (jobs,) if release.size else (0,)),
-            ("weight", weights, (len(names),) if weights.size else (0,)),
+        for name, values, number, of in (
+            ("due date", due, jobs, "jobs"),
+            ("release date", release, jobs, "jobs"),
+            ("weight", weights, len(names), "objectives"),
         ):
-            _check_numbers(name, values, shape, "objectives" if name == "weight" else "jobs")
+            if values.size and values.shape != (number,):
+                got = len(values) if values.ndim == 1 else f"an array of shape {values.shape}"
+                raise InputError(f"each of the {number} {of} needs a {name}, but got {got}")
+        times, due, release, weights = (
+            whole_numbers(name, values)
+            for name, values in (
+                ("processing time", self.times),
+                ("due date", due),
+                ("release date", release),
+                ("weight", weights),
+            )
+        )
         wanted = [name for name in names if name in NEED_DUE]
         if wanted and not due.size:
             raise InputError(
@@ -112,26 +120,22 @@ class Flowshop(Problem):
         if not weights.any():
             raise InputError(f"one of the weights must be above 0, but got {weights.tolist()}")
         # From a release on, the jobs and machines that keep each other waiting are a chain of jobs + machines - 1.
-        end = int(release.max(initial=0)) + (jobs + machines - 1) * int(self.times.max())
+        end = int(release.max(initial=0)) + (jobs + machines - 1) * int(times.max())
         most = {"makespan": end, "tardiness": jobs * end, "tardy": jobs, "flowtime": jobs * end}
         weighted = sum(int(weight) * most[name] for weight, name in zip(weights, names, strict=True))
         largest = max(weighted, int(weights.max()), *most.values())
-        if largest >= _LIMIT:
-            raise InputError(
-                "measures and their weighted sum must be below 2**62, but with these times, release dates and weights "
-                f"they could reach {largest}; scale them down"
-            )
+        refuse_beyond(WIDE, largest, "measures and their weighted sum")
         self.derive(
-            times=self.times.astype(np.int64),
-            due=due.astype(np.int64),
-            release=release.astype(np.int64) if release.size else np.zeros(jobs, np.int64),
+            times=times,
+            due=due,
+            release=release if release.size else np.zeros(jobs, np.int64),
             objectives=",".join(names),
-            weights=weights.astype(np.int64),
+            weights=weights,
             order=np.array([MEASURES.index(name) for name in dict.fromkeys((*names, *MEASURES))], np.int64),
             factors=np.array([*weights.tolist(), *[0] * (len(MEASURES) - len(names))], np.int64),
-            limits=np.minimum(due.astype(np.int64), end) if due.size else np.full(jobs, end, np.int64),
+            limits=np.minimum(due, end) if due.size else np.full(jobs, end, np.int64),
         )
-        kind = np.int32 if largest < _NARROW else np.int64
+        kind = np.int32 if largest < NARROW else np.int64
         self.derive(
             lengths=self.times.ravel().astype(kind),
             ends=self.limits.astype(kind),
@@ -260,19 +264,3 @@ class Flowshop(Problem):
     def describe(self) -> str:
         jobs, machines = self.times.shape
         return f"flowshop of {jobs} jobs on {machines} machines, objectives {self.objectives.replace(',', ', ')}"
-
-
-def _check_numbers(name: str, values: Array, shape: tuple[int, ...], of: str) -> None:
-    """Whole numbers of zero or more, below 2**62, in this shape."""
-    if values.shape != shape:
-        got = len(values) if values.ndim == 1 else f"an array of shape {values.shape}"
-        raise InputError(f"each of the {shape[0]} {of} needs a {name}, but got {got}")
-    if values.dtype.kind not in "iu":
-        raise InputError(f"each {name} must be a whole number, but got {values.dtype}; scale the data")
-    if not values.size:
-        return
-    if values.min() < 0:
-        at = np.argwhere(values < 0)[0]
-        raise InputError(f"`{name} >= 0` must hold, but got {values[tuple(at)]} at {(at + 1).tolist()}")
-    if int(values.max()) >= _LIMIT:
-        raise InputError(f"each {name} must be below 2**62, but got {values.max()}; scale the data down")

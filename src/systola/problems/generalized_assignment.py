@@ -16,11 +16,9 @@ from systola.errors import InputError
 from systola.increments import Guidance, Tables, Tallies
 from systola.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems import ejection
+from systola.problems.limits import NARROW, WIDE, exact_sum, refuse_beyond, whole_numbers
 from systola.problems.polishing import find_lightest, line_up, lower_costs, relieve_agents
 from systola.problems.relaxation import Relaxation, relax
-
-_LIMIT = 2**62
-_NARROW = 2**31
 
 
 class GeneralizedAssignment(Problem):
@@ -68,11 +66,10 @@ class GeneralizedAssignment(Problem):
             raise InputError(f"loads must have the shape of costs, {self.costs.shape}, but have {self.loads.shape}")
         if self.capacities.shape != (agents,):
             raise InputError(f"each of the {agents} agents needs a capacity, but got the shape {self.capacities.shape}")
-        for name, values in (("cost", self.costs), ("load", self.loads), ("capacity", self.capacities)):
-            _check_numbers(name, values)
+        costs = whole_numbers("cost", self.costs, signed=True)
+        loads, capacities = whole_numbers("load", self.loads), whole_numbers("capacity", self.capacities)
         if not isinstance(self.maximise, bool):
             raise InputError(f"`maximise` must be True or False, but got {self.maximise!r}")
-        costs, loads, capacities = (v.astype(np.int64) for v in (self.costs, self.loads, self.capacities))
         fits = (loads <= capacities[:, None]).any(axis=0)
         if not fits.all():
             job = int(np.argmin(fits))
@@ -80,15 +77,13 @@ class GeneralizedAssignment(Problem):
                 f"each job must fit into the capacity of some agent, but job {job + 1} fits none: its loads begin at "
                 f"{loads[:, job].min()}, the largest capacity is {capacities.max()}; correct its loads or a capacity"
             )
-        least, most = (sum(values.tolist()) for values in (costs.min(axis=0), costs.max(axis=0)))
+        least, most = (exact_sum(values) for values in (costs.min(axis=0), costs.max(axis=0)))
         price = most - least + 1
-        largest = max(abs(least), abs(most)) + price * max(sum(loads.max(axis=0).tolist()), 1)
-        if largest >= _LIMIT:
-            raise InputError(
-                f"fitness must be below 2**62, but with these costs and loads it could reach {largest}; scale them down"
-            )
+        refuse_beyond(
+            WIDE, max(abs(least), abs(most)) + price * max(exact_sum(loads.max(axis=0)), 1), "the size of fitness"
+        )
         entries = np.stack([costs.T, loads.T], axis=2)
-        narrow = max(int(np.abs(costs).max()), int(loads.max())) < _NARROW
+        narrow = max(int(np.abs(costs).max()), int(loads.max())) < NARROW
         self.derive(
             costs=costs,
             loads=loads,
@@ -193,15 +188,3 @@ class GeneralizedAssignment(Problem):
     def describe(self) -> str:
         agents, jobs = self.costs.shape
         return f"generalized assignment of {jobs} jobs to {agents} agents{', for profit' if self.maximise else ''}"
-
-
-def _check_numbers(name: str, values: Array) -> None:
-    """Whole numbers below 2**62, of zero or more unless they are costs."""
-    if values.dtype.kind not in "iu":
-        raise InputError(f"each {name} must be a whole number, but got {values.dtype}; scale the data")
-    if name != "cost" and values.min() < 0:
-        at = np.argwhere(values < 0)[0]
-        raise InputError(f"`{name} >= 0` must hold, but got {values[tuple(at)]} at {(at + 1).tolist()}")
-    furthest = max(int(values.max()), -int(values.min()))
-    if furthest >= _LIMIT:
-        raise InputError(f"each {name} must be below 2**62, but got {furthest}; scale the data down")

@@ -12,6 +12,7 @@ from systola.errors import InputError
 from systola.increments import Marks
 from systola.problem import Problem
 from systola.problems.ledger import add_marks, cross_run, entries_of, move_marks
+from systola.problems.limits import check_whole_number, whole_numbers
 from systola.rng import STEP, draw
 
 
@@ -29,17 +30,15 @@ class Knapsack(Problem):
 
     def check(self) -> None:
         n = len(self.profits)
-        if self.weights.shape != (n,) or n == 0:
-            raise InputError(f"profits and weights must have the same length, but got {n} and {len(self.weights)}")
-        for name, values in (("profit", self.profits), ("weight", self.weights)):
-            if values.dtype.kind not in "iu":
-                raise InputError(f"each {name} must be a whole number, but got {values.dtype}; scale the data")
-            if (values < 0).any():
-                i = int(np.argmax(values < 0))
-                raise InputError(f"`{name} >= 0` must hold, but got {values[i]} for item {i + 1}")
-        if self.capacity < 0:
-            raise InputError(f"`capacity >= 0` must hold, but got {self.capacity}")
-        self.derive(entries=entries_of(self.profits, self.weights, "profits and of all weights"))
+        if not self.profits.shape == self.weights.shape == (n,) or n == 0:
+            raise InputError(
+                "profits and weights must be lists of the same length, one or more, but have the shapes "
+                f"{self.profits.shape} and {self.weights.shape}"
+            )
+        check_whole_number("capacity", self.capacity)
+        profits, weights = whole_numbers("profit", self.profits), whole_numbers("weight", self.weights)
+        # What is over the capacity is below 2**31, like the sum of weights; and so is the capacity then, its price.
+        self.derive(profits=profits, weights=weights, entries=entries_of(profits=profits, weights=weights))
 
     def evaluate(self, x):
         profit = 0

@@ -1,7 +1,7 @@
 """Two totals in one 64-bit integer, for problems whose measures are sums over the chosen decisions.
 
 Decision i adds first[i] to one total and second[i] to another. Both ride in one number, first * 2**32 + second:
-linear arithmetic on it is exact for both halves as long as the final totals fit, which `entries_of` checks once.
+linear arithmetic on it is exact for both halves as long as the totals of all decisions fit, which `entries_of` checks.
 Marks are running totals, marks[row, w] over the decisions below 64*w, so any segment costs two partial words.
 """
 
@@ -13,21 +13,21 @@ import numpy as np
 
 from systola.bits import WORD, count_ones, lowest_one, ones_below, words_for
 from systola.encodings import Array
-from systola.errors import InputError
 from systola.kernel import inlined
+from systola.problems.limits import NARROW, exact_sum, refuse_beyond
 
 _SHIFT = 32
 _LOW = (1 << _SHIFT) - 1
 _SPARSE = 6  # with more differing bits than this in a word, all 64 at once is faster
 
 
-def entries_of(first: Array, second: Array, what: str) -> Array:
-    """The combined entry of each decision."""
-    for total in (int(first.sum()), int(second.sum())):
-        if total >= 2**31:
-            raise InputError(f"the sum of all {what} must be below 2**31, but got {total}; scale the data down")
+def entries_of(**columns: Array) -> Array:
+    """The combined entry of each decision, of two columns of numbers, whose names messages tell."""
+    for name, values in columns.items():
+        refuse_beyond(NARROW, exact_sum(values), f"the sum of all {name}")
+    first, second = columns.values()
     entries = np.zeros(words_for(len(first)) * WORD, np.int64)  # whole words, so that vector code needs no end
-    entries[: len(first)] = (first.astype(np.int64) << _SHIFT) + second.astype(np.int64)
+    entries[: len(first)] = (first << _SHIFT) + second
     return entries
 
 
@@ -149,8 +149,8 @@ def cross_run(
         was_h = bit_v if swapped else bit_h
         was_v = bit_h if swapped else bit_v
         lead = leads[row_h + k]
-        total_h = marks[h + k, end] + lead + entry - 2 * entry * np.int64(was_h)
-        total_v = marks[v + k, end] - lead + entry - 2 * entry * np.int64(was_v)
+        total_h = marks[h + k, end] + lead + entry * (1 - 2 * np.int64(was_h))
+        total_v = marks[v + k, end] - lead + entry * (1 - 2 * np.int64(was_v))
         trial[row_h + k, 0] = first_of(total_h)
         trial[row_h + k, 1] = second_of(total_h)
         trial[row_v + k, 0] = first_of(total_v)
@@ -170,8 +170,8 @@ def move_marks(
         bit_h, bit_v = bit_v, bit_h
     own_h = np.int64(keep_h != 0)
     own_v = np.int64(keep_v != 0)
-    turn_h = own_h * (entries[m] - 2 * entries[m] * np.int64(bit_h))
-    turn_v = own_v * (entries[m] - 2 * entries[m] * np.int64(bit_v))
+    turn_h = own_h * entries[m] * (1 - 2 * np.int64(bit_h))
+    turn_v = own_v * entries[m] * (1 - 2 * np.int64(bit_v))
     inner = (b + 63) >> 6  # the first mark that is not below b
     for w in range((a >> 6) + 1, inner):
         ahead = marks[v, w] - marks[h, w] - start

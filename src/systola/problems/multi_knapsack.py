@@ -20,9 +20,8 @@ from systola.increments import Tallies
 from systola.kernel import inlined
 from systola.lines import add_line, add_marked, largest, largest_with, padded
 from systola.problem import Problem
+from systola.problems.limits import NARROW, WIDE, exact_sum, refuse_beyond, whole_numbers
 from systola.rng import STEP, below, draw
-
-_LIMIT = 2**31
 
 
 class Relaxation(NamedTuple):
@@ -69,32 +68,35 @@ class MultiKnapsack(Problem):
             raise InputError(
                 f"each of the {len(self.weights)} rows of weights needs a capacity, but got {len(self.capacities)}"
             )
-        for name, values in (("profit", self.profits), ("weight", self.weights), ("capacity", self.capacities)):
-            if values.dtype.kind not in "iu":
-                raise InputError(f"each {name} must be a whole number, but got {values.dtype}; scale the data")
-            if (values < 0).any():
-                at = np.argwhere(values < 0)[0]
-                raise InputError(f"`{name} >= 0` must hold, but got {values[tuple(at)]} at {(at + 1).tolist()}")
-            if int(values.max()) >= _LIMIT:  # before any sum, which could wrap
-                raise InputError(f"each {name} must be below 2**31, but got {values.max()}; scale the data down")
+        profits, weights, capacities = (
+            whole_numbers(name, values, limit=NARROW)
+            for name, values in (("profit", self.profits), ("weight", self.weights), ("capacity", self.capacities))
+        )
         if not isinstance(self.scale, int) or self.scale < 1:
             raise InputError(f"`scale >= 1` must hold for a whole number, but got {self.scale!r}")
-        most = max(int(self.profits.sum()), int(self.weights.sum(axis=1).max()), int(self.capacities.max()))
-        if most >= _LIMIT:
-            raise InputError(f"sums of profits or weights, and capacities, must be below 2**31, but got {most}")
-        m = len(self.weights)
+        most = max(map(exact_sum, (profits, *weights)))
+        refuse_beyond(NARROW, most, "the sum of all profits, and that of each row of weights,")
+        m = len(weights)
         entries = np.zeros((n, padded(m + 1)), np.int32)
-        entries[:, 0] = -self.profits
-        entries[:, 1 : m + 1] = self.weights.T
+        entries[:, 0] = -profits
+        entries[:, 1 : m + 1] = weights.T
         emptied = np.zeros(entries.shape[1], np.int32)
-        emptied[1 : m + 1] = -self.capacities
-        positive = self.weights[self.weights > 0]
-        gain, price = int(positive.min()) if positive.size else 1, int(self.profits.max()) + 1
-        if gain * most >= 2**62 or price * most >= 2**62:
-            raise InputError("the penalty does not fit into 64 bits; scale the data down")
+        emptied[1 : m + 1] = -capacities
+        positive = weights[weights > 0]
+        gain, price = int(positive.min()) if positive.size else 1, int(profits.max()) + 1
+        refuse_beyond(WIDE, max(gain, price) * most, "the penalty")
         sums = np.zeros((n + 1, entries.shape[1]), np.int32)
         np.cumsum(entries, axis=0, out=sums[1:])
-        self.derive(entries=entries, emptied=emptied, sums=sums, gain=gain, price=price)
+        self.derive(
+            profits=profits,
+            weights=weights,
+            capacities=capacities,
+            entries=entries,
+            emptied=emptied,
+            sums=sums,
+            gain=gain,
+            price=price,
+        )
 
     def evaluate(self, x):
         profit = 0

@@ -16,6 +16,7 @@ from systola.errors import InputError
 from systola.increments import Marks
 from systola.problem import MAXIMISE, MINIMISE, Problem, fitness
 from systola.problems.ledger import add_marks, cross_run, entries_of, move_marks
+from systola.problems.limits import WIDE, exact_sum, refuse_beyond, whole_numbers
 
 _FINEST = 1000  # weights are fractions with at most this denominator, so that fitness is an exact integer
 
@@ -41,28 +42,31 @@ class NextRelease(Problem):
 
     def check(self) -> None:
         n = len(self.costs)
-        if self.values.shape != (n,) or n == 0:
-            raise InputError(f"costs and values must have the same length, but got {n} and {len(self.values)}")
-        for name, data in (("cost", self.costs), ("value", self.values)):
-            if data.dtype.kind not in "iu":
-                raise InputError(f"each {name} must be a whole number, but got {data.dtype}; scale the data")
-            if (data < 0).any():
-                i = int(np.argmax(data < 0))
-                raise InputError(f"`{name} >= 0` must hold, but got {data[i]} for requirement {i + 1}")
+        if not self.costs.shape == self.values.shape == (n,) or n == 0:
+            raise InputError(
+                "costs and values must be lists of the same length, one or more, but have the shapes "
+                f"{self.costs.shape} and {self.values.shape}"
+            )
+        costs, values = whole_numbers("cost", self.costs), whole_numbers("value", self.values)
         if not 0 <= self.weight <= 1:
             raise InputError(f"`0 <= weight <= 1` must hold, but got {self.weight}")
         fraction = Fraction(self.weight).limit_denominator(_FINEST)
         if abs(fraction - Fraction(self.weight)) > Fraction(1, 10**9):
             raise InputError(f"a weight must be a fraction p/q with q <= {_FINEST}, but got {self.weight}; round it")
-        all_cost, all_value = max(int(self.costs.sum()), 1), max(int(self.values.sum()), 1)
-        if all_cost * all_value * fraction.denominator >= 2**62:
-            raise InputError("total cost times total value must be below 2**52; scale the data down")
+        all_cost, all_value = max(exact_sum(costs), 1), max(exact_sum(values), 1)
         self.derive(
-            entries=entries_of(self.costs, self.values, "costs and of all values"),
+            costs=costs,
+            values=values,
+            entries=entries_of(costs=costs, values=values),
             share=fraction.numerator,
             parts=fraction.denominator,
             all_cost=all_cost,
             all_value=all_value,
+        )
+        refuse_beyond(
+            WIDE,
+            fraction.denominator * all_cost * all_value,
+            f"total cost times total value times {fraction.denominator}, of which the weight is a fraction,",
         )
 
     def evaluate(self, x):

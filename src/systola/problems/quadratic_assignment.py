@@ -20,7 +20,10 @@ from systola.increments import Tables, Tallies
 from systola.kernel import called, inlined
 from systola.lines import narrow, padded
 from systola.problem import MINIMISE, Problem
+from systola.problems.limits import NARROW, exact_sum, refuse_beyond, whole_numbers
 from systola.products import add_gathered, add_products
+
+_LIMIT = 2**61  # of costs
 
 
 @inlined
@@ -164,15 +167,11 @@ class QuadraticAssignment(Problem):
         for name, values in (("flows", self.flows), ("distances", self.distances)):
             if values.shape != (n, n) or n == 0:
                 raise InputError(f"{name} must be a square matrix of {n} rows, but have shape {values.shape}")
-            if values.dtype.kind not in "iu":
-                raise InputError(f"{name} must be whole numbers, but are {values.dtype}; scale the data")
-        flows, distances = (np.array(m.tolist(), object) for m in (self.flows, self.distances))
-        most = int(np.abs(flows).sum()) * int(np.abs(distances).max())
-        if 4 * most >= 2**63:
-            raise InputError(
-                f"costs must fit into 61 bits, but with these flows and distances they could reach {most}; scale them"
-            )
-        near, far = self.flows.astype(np.int64), self.distances.astype(np.int64)
+        flows = whole_numbers("flow", self.flows, signed=True, limit=_LIMIT)
+        distances = whole_numbers("distance", self.distances, signed=True, limit=_LIMIT)
+        # What an exchange changes is at most four times as much, summed up in any order.
+        refuse_beyond(_LIMIT, max(exact_sum(np.abs(flows)), 1) * max(int(np.abs(distances).max()), 1), "costs")
+        near, far = flows.copy(), distances.copy()
         own_near, own_far = near.diagonal().copy(), far.diagonal().copy()
         np.fill_diagonal(near, 0)
         np.fill_diagonal(far, 0)
@@ -182,8 +181,10 @@ class QuadraticAssignment(Problem):
         rows = np.zeros((3, n, padded(n)), np.int64)
         rows[0, :, :n], rows[1, :, :n], rows[2, 0, :n] = near, near.T, own_near
         largest = max(int(np.abs(m).max()) for m in (near, far, own_near, own_far))
-        kind = np.int32 if largest < 2**31 else np.int64
+        kind = np.int32 if largest < NARROW else np.int64
         self.derive(
+            flows=flows,
+            distances=distances,
             near=rows[0].ravel().astype(kind),
             near_back=rows[1].ravel().astype(kind),
             far=far.ravel().astype(kind),
@@ -247,11 +248,14 @@ class QuadraticAssignment(Problem):
         """A number that no gain of an exchange is above."""
         n = len(self.flows)
         near = self.near.reshape(n, -1)[:, :n].astype(np.int64)
-        spreads = [int(np.ptp(m.astype(np.int64))) for m in (near, self.far, self.own_near, self.own_far)]
+        spreads = [int(m.max()) - int(m.min()) for m in (near, self.far, self.own_near, self.own_far)]
         most = 2 * n * spreads[0] * spreads[1]
         if most >= 2**30:  # by far too high where rows are alike or a few numbers are large
             far = self.far.reshape(n, n).astype(np.int64)
-            rows = [max(int(np.abs(m - row).sum(axis=1).max()) for row in m) for m in (near, near.T, far, far.T)]
+            rows = [
+                max(int(np.abs(m - row).sum(axis=1, dtype=float).max()) for row in m)  # a sum of integers could wrap
+                for m in (near, near.T, far, far.T)
+            ]
             most = 2 * min(max(rows[:2]) * spreads[1], spreads[0] * max(rows[2:]))
         return most + spreads[2] * spreads[3]
 
