@@ -19,7 +19,7 @@ LAYERS = [
     {"encodings", "dominance", "lines", "moves", "stop", "trace"},
     {"archive", "fields", "increments", "passage", "products"},
     {"problem", "checkpoint"},
-    {"problems", "contracts", "population"},
+    {"problems", "contracts", "exact", "population"},
     {"operators"},
     {"engines"},
     {"backends", "result"},

@@ -18,6 +18,7 @@ from systola.engines.tabu import Tabu
 from systola.errors import (
     CacheWarning,
     CheckFailed,
+    InfeasibleWarning,
     InputError,
     MissingExtra,
     ObjectiveError,
@@ -63,6 +64,7 @@ __all__ = [
     "Flowshop",
     "GeneralizedAssignment",
     "Hill",
+    "InfeasibleWarning",
     "InputError",
     "Integers",
     "Islands",

@@ -101,7 +101,10 @@ def _random(problem: Problem, draws: np.random.Generator) -> Array:
 
 
 def _measure(problem: Problem, x: Array) -> Array:
-    value = evaluate(widen(problem.record), x)
+    given = x.copy()
+    value = evaluate(widen(problem.record), given)
+    if not np.array_equal(given, x):
+        raise CheckFailed(f"evaluate changes the solution that it is given, {x.tolist()}; work on x.copy() there")
     return np.array(value if isinstance(value, tuple) else (value,))
 
 
@@ -115,6 +118,9 @@ def _tally_of(problem: Problem, stored: Array, measures: Array) -> Array:
     tallies = problem.tallies() or Tallies(len(measures), measures.dtype)
     tally: Array = np.zeros(tallies.number, tallies.dtype)
     count(widen(problem.record), stored, 0, measures, tally)
+    if not _agree(_weighed(problem, tally, measures), measures):
+        x = problem.encoding.load(problem.space, stored)[0]
+        raise CheckFailed(f"weigh does not give back the measures {measures.tolist()} of {x.tolist()}")
     return tally
 
 
@@ -130,8 +136,6 @@ def _check_flip(problem: Problem, x: Array, draws: np.random.Generator) -> None:
     i = int(draws.integers(len(x)))
     stored = problem.encoding.store(problem.space, x[None])
     tally = _tally_of(problem, stored, measures)
-    if not _agree(_weighed(problem, tally, measures), measures):
-        raise CheckFailed(f"weigh does not give back the measures {measures.tolist()} of {x.tolist()}")
     flip(widen(problem.record), stored, 0, i, tally)
     turned = x.copy()
     turned[i] ^= 1
@@ -182,8 +186,6 @@ def _check_reassign(problem: Problem, x: Array, draws: np.random.Generator) -> N
     measures = _measure(problem, x)
     stored = problem.encoding.store(problem.space, x[None])
     tally = _tally_of(problem, stored, measures)
-    if not _agree(_weighed(problem, tally, measures), measures):
-        raise CheckFailed(f"weigh does not give back the measures {measures.tolist()} of {x.tolist()}")
     for _ in range(3):
         before = stored.copy()
         i = int(draws.integers(len(x)))
@@ -224,8 +226,6 @@ def _check_swap(problem: Problem, x: Array, draws: np.random.Generator) -> None:
     measures = _measure(problem, x)
     stored = problem.encoding.store(problem.space, x[None])
     tally = _tally_of(problem, stored, measures)
-    if not _agree(_weighed(problem, tally, measures), measures):
-        raise CheckFailed(f"weigh does not give back the measures {measures.tolist()} of {x.tolist()}")
     for _ in range(2):
         before = stored.copy()
         i, j = (int(p) for p in draws.choice(len(x), 2, replace=False))

@@ -14,7 +14,7 @@ class InputError(SystolaError):
 
 
 class ObjectiveError(SystolaError):
-    """A user's objective raised, or returned something that is not a number."""
+    """A user's objective raised, or returned something that is not a finite number."""
 
 
 class MissingExtra(SystolaError):
@@ -32,6 +32,10 @@ class CheckFailed(SystolaError):
     """An internal check failed: the answer cannot be trusted, so none is given."""
 
     exit_code = 4
+
+
+class InfeasibleWarning(UserWarning):
+    """A run found no solution that keeps all constraints; the one that breaks them least is given."""
 
 
 class SlowObjectiveWarning(UserWarning):

@@ -12,24 +12,31 @@ from systola.backends.cpu import judge
 from systola.backends.session import Session
 from systola.encodings import Array
 from systola.errors import ObjectiveError
-from systola.problem import Problem
+from systola.problem import Problem, evaluate
+from systola.records import widen
 
 
 def check_faults(problem: Problem, session: Session) -> None:
-    """Raise what the objective raised in a kernel, or that it was not a number."""
+    """Raise what the objective raised in a kernel, or that it was not a finite number."""
     count, example = session.faults()
     if example is not None:
         raise ObjectiveError(
-            f"{type(problem).__name__}.evaluate {_explain(problem, example)} for {count} solutions; one of "
+            f"{type(problem).__name__}.evaluate {explain_fault(problem, example)} for {count} solutions; one of "
             f"them is {np.array2string(example, threshold=20)}"
         )
 
 
-def _explain(problem: Problem, x: Array) -> str:
+def explain_fault(problem: Problem, x: Array) -> str:
+    """What is wrong with the objective of these decisions."""
     try:
-        judge(problem.record, x)
+        value = judge(problem.record, x.copy())
+    except NumbaError:
+        value = evaluate(widen(problem.record), x.astype(np.int64))
     except Exception as error:
         return f"raised {type(error).__name__}: {error},"
+    values = np.ravel(value)
+    if np.isinf(values).any():
+        return f"must return a finite number (`violation` says what is infeasible), but returned {values.tolist()}"
     return "must return a number, but returned NaN"
 
 

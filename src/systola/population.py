@@ -52,7 +52,7 @@ class Lanes(NamedTuple):
     table: Array  # [lanes, numbers] the problem's table of the solution that is searched around
     scratch: Array  # [lanes, numbers] room for integers: a tabu list, or what else an engine has a lane remember
     move: Array  # [lanes] the number of the best move that the lane has found in this step, NEVER if none
-    faults: Array  # [lanes] how often the objective raised or was not a number
+    faults: Array  # [lanes] how often the objective raised or was not a finite number
     faulty: Array  # [lanes, n] the first such decisions
     stop: Array  # the stop flag of all lanes
 
@@ -91,11 +91,10 @@ def assess(space: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, me
     reveal(space, x, row, lanes.decisions, lane)
     sound = attempt(problem, lanes.decisions[lane], measures)
     for k in range(measures.shape[0]):
-        sound = sound and measures[k] == measures[k]
+        sound = sound and -np.inf < measures[k] and measures[k] < np.inf  # which no NaN is
     if not sound:
         if lanes.faults[lane] == 0:
-            for i in range(lanes.decisions.shape[1]):
-                lanes.faulty[lane, i] = lanes.decisions[lane, i]
+            reveal(space, x, row, lanes.faulty, lane)  # once more: `evaluate` may have changed what it was given
         lanes.faults[lane] += 1
 
 
@@ -113,11 +112,11 @@ def copy_row(population: Any, source: Any, target: Any) -> None:
 @inlined
 def ranks_above(problem: Any, new: Any, old: Any) -> Any:
     """Whether measures `new` make a better answer than `old`: less violation, then fitness, then preference."""
-    gap = violation(problem, new) - violation(problem, old)
-    if gap != 0:
-        return gap < 0
-    gain = fitness(problem, new) - fitness(problem, old)
-    return gain > 0 or (gain == 0 and prefers(problem, new, old))
+    broken, less = violation(problem, new), violation(problem, old)  # compared: their difference could wrap around
+    if broken != less:
+        return broken < less
+    here, there = fitness(problem, new), fitness(problem, old)
+    return here > there or (here == there and prefers(problem, new, old))
 
 
 @inlined

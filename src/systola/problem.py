@@ -139,7 +139,7 @@ class Problem:
     encoding: ClassVar[Encoding]
     sense: ClassVar[int | tuple[int, ...]] = MAXIMISE
     scale: ClassVar[int] = 1
-    _record: ClassVar[Any]
+    _records: ClassVar[tuple[Any, Any]]  # of instances without tallies of their own, and of those with
     _fields: ClassVar[tuple[str, ...]]
 
     def __init_subclass__(cls, **rest: Any) -> None:
@@ -161,9 +161,11 @@ class Problem:
         bodies = {**PLAIN_BODIES, **bodies}
         digest, helpers = digest_of_functions({k: b for k, b in bodies.items() if isinstance(b, FunctionType)})
         admit_helpers(helpers)
-        cls._record = record_type(f"{cls.__name__}_{digest}", cls._kernel_fields() or [_NOTHING])
-        for name, body in bodies.items():
-            give_body(name, cls._record, body)
+        stem, fields = f"{cls.__name__}_{digest}", cls._kernel_fields() or [_NOTHING]
+        cls._records = record_type(stem, fields), record_type(f"{stem}_tallied", fields)
+        for record in cls._records:
+            for name, body in bodies.items():
+                give_body(name, record, body)
 
     @classmethod
     def _kernel_fields(cls) -> list[str]:
@@ -195,9 +197,16 @@ class Problem:
         return self.sense if isinstance(self.sense, tuple) else (self.sense,)
 
     @property
+    def record_type(self) -> Any:
+        """The type of its record. Engines give it bodies by what the problem offers; so what one instance offers and
+        another may not is part of its name."""
+        return self._records[self.tallies() is not None]
+
+    @property
     def record(self) -> Any:
         """The data as kernels see them."""
-        return self._record(*(getattr(self, f, 0) for f in self._record._fields))
+        made = self.record_type
+        return made(*(getattr(self, f, 0) for f in made._fields))
 
     @property
     def space(self) -> Any:
@@ -247,12 +256,12 @@ class Problem:
 
     def offers(self, verb_name: str) -> bool:
         """Whether the problem has a body for an optional verb."""
-        return has_body(verb_name, self.record)
+        return has_body(verb_name, self._records[0])
 
     def digest(self) -> str:
         """Digest of the data and the code: two problems with the same digest are the same problem."""
         data = [getattr(self, f) for f in self._fields]
-        return digest_of_data(type(self)._record.__name__, repr(self.encoding), self.senses, self.scale, data)
+        return digest_of_data(self._records[0].__name__, repr(self.encoding), self.senses, self.scale, data)
 
     def describe(self) -> str:
         """One line for people."""

@@ -26,7 +26,9 @@ from systola.engines.engine import Design, Engine
 from systola.engines.immigration import hosts
 from systola.engines.pareto import PLS
 from systola.environment import check_environment
-from systola.errors import CheckFailed, InputError, ObjectiveError, SlowObjectiveWarning
+from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError, SlowObjectiveWarning
+from systola.exact import check_exactly
+from systola.faults import explain_fault
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.deme import seed_of
@@ -95,7 +97,8 @@ def solve(
     Returns
     -------
     Result
-        The best solution, or the least infeasible one when nothing feasible was found.
+        The best solution, or the least infeasible one when nothing feasible was found; then an `InfeasibleWarning`
+        says so, too.
     """
     check_environment()
     seed = check_seed(seed)
@@ -259,7 +262,7 @@ def _measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, in
     """Whether the objective compiles, how many numbers it returns, and whether they are integers."""
     compiled = not numba.config.DISABLE_JIT
     try:
-        value = cpu.judge(problem.record, probe) if compiled else _evaluate_plainly(problem, probe)
+        value = cpu.judge(problem.record, probe.copy()) if compiled else _evaluate_plainly(problem, probe)
     except NumbaError:
         if backend == "cuda":
             raise ObjectiveError(
@@ -355,7 +358,8 @@ def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, 
         raise CheckFailed(
             f"an operator of {engine.name} broke the encoding of {type(problem).__name__}: {error}"
         ) from None
-    plain = cpu.judge(problem.record, decisions) if compiled else _evaluate_plainly(problem, decisions)
+    # A copy: what is reported stays as it is, whatever `evaluate` does to what it is given.
+    plain = cpu.judge(problem.record, decisions.copy()) if compiled else _evaluate_plainly(problem, decisions)
     again = np.array(plain if isinstance(plain, tuple) else (plain,), run.work.dtype)
     exact = run.work.dtype == np.int64
     # Integers agree exactly; float sums made in another order may differ by rounding.
@@ -364,8 +368,21 @@ def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, 
             f"the best solution was worth {measures.tolist()} in the search but is worth {again.tolist()} by the "
             f"plain objective of {type(problem).__name__}; its incremental methods (flip, cross) are wrong"
         )
+    if not np.isfinite(again).all():
+        raise ObjectiveError(
+            f"{type(problem).__name__}.evaluate {explain_fault(problem, decisions)} for the best solution, "
+            f"{np.array2string(decisions, threshold=20)}"
+        )
+    check_exactly(problem, decisions, plain)
     measures = again
     broken = violation_of(problem, measures)
+    notes = list(run.notes)
+    if broken != 0:
+        notes.append(
+            f"no feasible solution was found: the best one breaks constraints by {broken:g}; search longer, or check "
+            "whether there is one"
+        )
+        warnings.warn(notes[-1], InfeasibleWarning, stacklevel=3)
     found = measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,))
     objective = objective_of(problem, found)
     bound = problem.bound()
@@ -396,6 +413,6 @@ def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, 
         front=front,
         front_solutions=front_solutions,
         islands=run.report() if isinstance(run, Archipelago) else None,
-        notes=list(run.notes),
+        notes=notes,
         versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
     )

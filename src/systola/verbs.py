@@ -54,8 +54,8 @@ def body_of(verb: str, record: Any) -> Body:
 
 
 def has_body(verb: str, record: Any) -> bool:
-    """Whether `verb` means anything for this record."""
-    return (verb, type(record).__name__) in _bodies
+    """Whether `verb` means anything for records of this type."""
+    return (verb, record.__name__) in _bodies
 
 
 def verb(call: F) -> F:

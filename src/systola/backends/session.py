@@ -61,7 +61,7 @@ class Session(Protocol):
         """The best solution so far."""
 
     def faults(self) -> tuple[int, Array | None]:
-        """How often the objective was not a number, and the decisions of one such case."""
+        """How often the objective was not a finite number, and the decisions of one such case."""
 
     def population(self) -> Population:
         """The population, copied to the host."""

@@ -14,7 +14,7 @@ import click
 from systola.checkpoint import write_atomically
 from systola.cli.options import budget_options, read_config, read_settings, write_config
 from systola.cli.screen import Screen, show_number
-from systola.errors import InputError, SlowObjectiveWarning
+from systola.errors import InfeasibleWarning, InputError, SlowObjectiveWarning
 from systola.result import Result
 from systola.signals import INTERRUPTED, held_signals
 
@@ -59,7 +59,7 @@ def solve(**options: Any) -> None:
 
     INSTANCE is a file (knapPI_1_100_1000_1), a generated instance (knapsack:1000-1000, mmdp:300, nrp:100-20@7),
     or either with options (nrp1.txt?ratio=0.5). Exit codes: 0 done, 2 bad input, 3 interrupted (best so far
-    printed), 4 internal check failed.
+    printed), 4 internal check failed, 5 nothing feasible found (the least infeasible printed).
     """
     from systola.engines.catalog import make_engine, settings_of
     from systola.formats.catalog import open_instance
@@ -103,6 +103,7 @@ def solve(**options: Any) -> None:
         return
     with Screen(f"{found.name} {engine.name}", quiet) as screen, warnings.catch_warnings():
         warnings.simplefilter("always", SlowObjectiveWarning)
+        warnings.simplefilter("ignore", InfeasibleWarning)  # a note of the result says it
         result = run(
             found.problem,
             islands or engine,
@@ -136,11 +137,19 @@ def solve(**options: Any) -> None:
         save(grid_heatmap(frames, moments, title=f"{found.name}, {engine.name}"), options["film"])
     for note in result.notes:
         click.echo(f"systola: {note}", err=True)
-    mpi.leave(2 if result.notes else 0)
+    code = _exit_code(result)
+    mpi.leave(code)
     if interruption.asked or result.stop == "interrupted":
         sys.exit(INTERRUPTED)
-    if result.notes:
-        sys.exit(2)
+    if code:
+        sys.exit(code)
+
+
+def _exit_code(result: Result) -> int:
+    """2 if there are notes but the one that nothing feasible was found, 5 if there is only that one."""
+    if len(result.notes) > (not result.feasible):
+        return 2
+    return 0 if result.feasible else 5
 
 
 def _found_islands(plan: dict[str, Any], engine: Any, problem: Any) -> Any:

@@ -81,4 +81,4 @@ def host(record: Any, *, berth: Body, admit: Body = _admit_in_berth) -> None:
 
 def hosts(record: Any) -> bool:
     """Whether an engine with this record can be a deme."""
-    return has_body("admit", record)
+    return has_body("admit", type(record))

@@ -320,7 +320,7 @@ class SNS:
         counts = 2 ** np.arange(width) if self.exponential else np.arange(1, width + 1)
         tallied = problem.offers("flip")
         for name, body in (_BY_TALLY if tallied else _BY_EVALUATION).items():
-            give_body(name, type(problem)._record, body)
+            give_body(name, problem.record_type, body)
         return Design(
             record=self._record(problem, n, width, counts.astype(np.int64)),
             cells=cells,

@@ -94,7 +94,7 @@ class RS:
         check_number("size", size, 1, 10**9)
         size = int(size)
         tallied = problem.offers("flip") and hasattr(problem, "construct")
-        give_body("venture", type(problem)._record, _venture_by_tally if tallied else _venture_by_evaluation)
+        give_body("venture", problem.record_type, _venture_by_tally if tallied else _venture_by_evaluation)
         return Design(
             record=Sampler(size),
             cells=size,

@@ -376,4 +376,4 @@ def _choose_breeding(problem: Problem) -> None:
         body = _breed_by_marks
     elif problem.offers("flip"):
         body = _breed_by_flips
-    give_body("breed", type(problem)._record, body)
+    give_body("breed", problem.record_type, body)

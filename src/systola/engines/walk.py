@@ -50,8 +50,8 @@ def _is_fitter(problem: Any, one: Any, other: Any) -> Any:
 
     Not by `better`, which need not be an order: then the choice would depend on who is compared with whom first.
     """
-    gain = fitness(problem, one) - fitness(problem, other)
-    return gain > 0 or (gain == 0 and prefers(problem, one, other))
+    here, there = fitness(problem, one), fitness(problem, other)  # compared: their difference could wrap around
+    return here > there or (here == there and prefers(problem, one, other))
 
 
 @inlined

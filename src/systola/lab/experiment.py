@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any
 
 from systola.digest import digest_of_data
 from systola.engines.catalog import make_engine
-from systola.errors import InputError
+from systola.errors import InfeasibleWarning, InputError
 from systola.formats.catalog import open_instance
 from systola.lab.store import Key, Store
 from systola.solve import solve
@@ -72,7 +73,9 @@ def do_job(job: Job) -> dict[str, Any]:
     """Run a job here, on one thread; the result as plain data."""
     found = open_instance(os.path.join(job.folder, job.instance))
     engine = make_engine(job.algorithm, found.problem, job.settings)
-    result = solve(found.problem, engine, stop=job.stop, seed=job.seed, threads=1, instance=found.name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InfeasibleWarning)  # rows say it
+        result = solve(found.problem, engine, stop=job.stop, seed=job.seed, threads=1, instance=found.name)
     return result.to_json()
 
 

@@ -233,7 +233,7 @@ def _try_by_evaluation(
 
 def choose_gauge(problem: Problem) -> None:
     """A tally of the problem's own gives the measures, too, and faster than the plain objective."""
-    give_body("gauge", type(problem)._record, _gauge_by_tally if problem.tallies() else _gauge_by_evaluation)
+    give_body("gauge", problem.record_type, _gauge_by_tally if problem.tallies() else _gauge_by_evaluation)
 
 
 _STEPWISE = {
@@ -248,7 +248,7 @@ def choose_appraisal(problem: Problem) -> bool:
     choose_gauge(problem)
     step, body = _STEPWISE[type(problem.space)]
     offered = problem.offers(step)
-    record = type(problem)._record
+    record = problem.record_type
     give_body("appraise", record, body if offered else _appraise_by_evaluation)
     give_body("try_swap", record, _try_by_swap if offered and step == "swap" else _try_by_evaluation)
     return offered

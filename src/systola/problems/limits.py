@@ -18,7 +18,7 @@ NARROW = 2**31  # nor does anything that is kept in 32 bits, or that shares 64 w
 
 
 def whole_numbers(name: str, values: Array, *, signed: bool = False, limit: int = WIDE) -> Array:
-    """The values in 64 bits; InputError unless they are whole numbers below the limit, of zero or more if not signed."""
+    """The values in 64 bits; InputError unless they are whole numbers below the limit, and not negative."""
     if values.dtype.kind not in "iu" and values.size:
         raise InputError(f"each {name} must be a whole number, but got {values.dtype}; scale the data")
     if not signed and (values < 0).any():

@@ -194,7 +194,8 @@ class QuadraticAssignment(Problem):
             symmetric=symmetric,
             diagonal=bool(own_near.any() and own_far.any()),
         )
-        self.derive(sums=np.zeros(0, np.int32 if self.largest_gain < 2**30 else np.int64))
+        # Tables hold distances and differences of these, too.
+        self.derive(sums=np.zeros(0, np.int32 if max(self.largest_gain, largest) < 2**30 else np.int64))
 
     def evaluate(self, x):
         total = 0
