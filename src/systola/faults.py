@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
@@ -56,3 +60,20 @@ def told_plainly(problem: Problem) -> Iterator[None]:
             f"{told[-1] if told else str(error).splitlines()[0]}; without fitness, violation, flip and the other "
             "optional methods an objective may run as plain Python"
         ) from None
+
+
+def explain_refusal(problem: Problem, probe: Array) -> str:
+    """What Numba says of the objective itself, and the line of the user's code."""
+    body = type(problem).evaluate  # type: ignore[attr-defined]
+    try:
+        numba.njit(body).compile((numba.typeof(problem.record), numba.typeof(probe)))
+    except Exception as error:
+        lines = [re.sub(r"\.+ Raised from .*", "", line).strip() for line in str(error).splitlines() if line.strip()]
+        code = body.__code__
+        file = re.escape(Path(code.co_filename).name)
+        places = re.findall(rf'File "[^"]*{file}", line (\d+)|Raised from [^"]*{file} \((\d+)\)', str(error))
+        line = int("".join(places[-1])) if places else code.co_firstlineno
+        what = next((t for t in lines if not t.startswith(("Failed in", "During", "File", "Overload", "There"))), "")
+        source = linecache.getline(code.co_filename, line).strip()
+        return f"{what} ({Path(code.co_filename).name}, line {line}: {source})"
+    return "what it calls cannot be compiled"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import linecache
 import platform
-import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
@@ -28,7 +26,7 @@ from systola.engines.pareto import PLS
 from systola.environment import check_environment
 from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError, SlowObjectiveWarning
 from systola.exact import check_exactly
-from systola.faults import explain_fault
+from systola.faults import explain_fault, explain_refusal
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.deme import seed_of
@@ -266,12 +264,12 @@ def _measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, in
     except NumbaError:
         if backend == "cuda":
             raise ObjectiveError(
-                f"Numba cannot compile {type(problem).__name__}.evaluate: {_reason(problem, probe)}"
+                f"Numba cannot compile {type(problem).__name__}.evaluate: {explain_refusal(problem, probe)}"
             ) from None
         if backend == "cpu":
             warnings.warn(
                 f"Numba cannot compile {type(problem).__name__}.evaluate, so it runs as plain Python, much slower: "
-                f"{_reason(problem, probe)}",
+                f"{explain_refusal(problem, probe)}",
                 SlowObjectiveWarning,
                 stacklevel=3,
             )
@@ -310,23 +308,6 @@ def _raised(problem: Problem, probe: Array, error: Exception) -> ObjectiveError:
 def _evaluate_plainly(problem: Problem, decisions: Array) -> Any:
     """The objective interpreted, with integers as wide as compiled code has them."""
     return evaluate(widen(problem.record), decisions.astype(np.int64))
-
-
-def _reason(problem: Problem, probe: Array) -> str:
-    """What Numba says of the objective itself, and the line of the user's code."""
-    body = type(problem).evaluate  # type: ignore[attr-defined]
-    try:
-        numba.njit(body).compile((numba.typeof(problem.record), numba.typeof(probe)))
-    except Exception as error:
-        lines = [re.sub(r"\.+ Raised from .*", "", line).strip() for line in str(error).splitlines() if line.strip()]
-        code = body.__code__
-        file = re.escape(Path(code.co_filename).name)
-        places = re.findall(rf'File "[^"]*{file}", line (\d+)|Raised from [^"]*{file} \((\d+)\)', str(error))
-        line = int("".join(places[-1])) if places else code.co_firstlineno
-        what = next((t for t in lines if not t.startswith(("Failed in", "During", "File", "Overload", "There"))), "")
-        source = linecache.getline(code.co_filename, line).strip()
-        return f"{what} ({Path(code.co_filename).name}, line {line}: {source})"
-    return "what it calls cannot be compiled"
 
 
 def _front_of(run: Run | Archipelago, engine: Engine | Islands) -> tuple[list[list[Any]] | None, Array | None]:
