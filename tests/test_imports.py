@@ -12,7 +12,7 @@ ROOT = Path(systola.__file__).parent
 LAYERS = [
     {"errors", "signals", "version"},
     {"reading"},
-    {"codegen", "digest", "environment"},
+    {"codegen", "digest", "environment", "files"},
     {"cache"},
     {"records", "kernel", "verbs"},
     {"rng", "bits", "stop_flag"},

@@ -6,8 +6,6 @@ import hashlib
 import io
 import json
 import math
-import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +15,7 @@ import numpy as np
 
 from systola.encodings import Array
 from systola.errors import InputError
+from systola.files import write_atomically
 from systola.reading import is_number, is_whole, parse_json, read_file
 from systola.trace import Trace
 
@@ -37,23 +36,6 @@ def write_checkpoint(path: str | Path, state: Mapping[str, Any], arrays: Mapping
     told = json.dumps(dict(state), sort_keys=True)
     header = {"schema": SCHEMA, "digest": _digest(told, raw), "state": dict(state)}
     write_atomically(path, json.dumps(header).encode() + b"\n" + raw)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside the target, flush, replace; a special file such as /dev/stdout is written directly."""
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)
-        return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent or ".")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def _digest(state: str, raw: bytes) -> str:

@@ -34,6 +34,12 @@ class CheckFailed(SystolaError):
     exit_code = 4
 
 
+class Incomplete(SystolaError):
+    """An experiment ended before all of its runs were made; those that were are stored."""
+
+    exit_code = 3
+
+
 class InfeasibleWarning(UserWarning):
     """A run found no solution that keeps all constraints; the one that breaks them least is given."""
 

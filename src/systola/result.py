@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from systola.checkpoint import write_atomically
 from systola.encodings import Array
 from systola.errors import InputError
+from systola.files import write_atomically
 from systola.reading import is_number, is_whole, parse_json, read_file
 from systola.trace import Trace
 from systola.version import __version__

@@ -129,9 +129,9 @@ def test_a_file_of_several_problems_asks_for_one(call):
 
 
 def test_convert_and_show(call):
-    code, out, _ = call("instances", "convert", "knapsack:30-100", "items.txt")
-    assert code == 0
-    assert "30 decisions" in out
+    code, out, err = call("instances", "convert", "knapsack:30-100", "items.txt")
+    assert (code, out) == (0, "")
+    assert "30 decisions" in err
     made = open_instance("items.txt", "knapsack").problem
     assert made.digest() == open_instance("knapsack:30-100").problem.digest()
     assert call("instances", "show", "items.txt", "--problem", "knapsack")[0] == 0

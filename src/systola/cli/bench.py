@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from systola.cli.answer import show
 from systola.cli.screen import Bar
 
 _CASES = (
@@ -55,9 +56,7 @@ def bench(backend: str, repeat: int, threads: int | None, as_json: bool) -> None
         for (spec, name), values in rates.items()
     ]
     if as_json:
-        click.echo(json.dumps({"backend": backend, "repeat": repeat, "rates": rows}))
+        show(json.dumps({"backend": backend, "repeat": repeat, "rates": rows}))
         return
     for row in rows:
-        click.echo(
-            f"{row['instance']:<20} {row['algorithm']:<6} {row['solutions_per_second'] / 1e6:>9.3f} M solutions/s"
-        )
+        show(f"{row['instance']:<20} {row['algorithm']:<6} {row['solutions_per_second'] / 1e6:>9.3f} M solutions/s")

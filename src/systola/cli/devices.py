@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from systola.cli.answer import show
 from systola.errors import InputError, MissingExtra
 
 CAPABILITIES = {"75": (7, 5), "80": (8, 0), "90": (9, 0), "120": (12, 0)}
@@ -27,15 +28,15 @@ def devices(kernels: bool, arch: tuple[str, ...], as_json: bool) -> None:
     if kernels:
         facts["kernels"] = _kernels([CAPABILITIES[a] for a in arch or ("75", "90", "120")])
     if as_json:
-        click.echo(json.dumps(facts))
+        show(json.dumps(facts))
         return
     for key, value in facts.items():
         if key != "kernels":
-            click.echo(f"{key:<14} {value}")
+            show(f"{key:<14} {value}")
     if kernels:
-        click.echo(f"\n{'problem':<13}{'engine':<8}{'kernel':<8}{'sm':<5}registers  shared  spills  occupancy")
+        show(f"\n{'problem':<13}{'engine':<8}{'kernel':<8}{'sm':<5}registers  shared  spills  occupancy")
         for row in facts["kernels"]:
-            click.echo(
+            show(
                 f"{row['problem']:<13}{row['engine']:<8}{row['kernel']:<8}{row['sm']:<5}{row['registers']:>9}"
                 f"{row['shared_bytes']:>8}{row['spilled_bytes']:>8}{row['occupancy']:>11.0%}"
             )

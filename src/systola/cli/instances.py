@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from systola.cli.answer import as_text, note
+from systola.cli.answer import show as show_text
 from systola.errors import InputError
 
 
@@ -25,15 +27,15 @@ def show(specs: tuple[str, ...], problem: str | None, as_json: bool) -> None:
 
     described = [describe(look_up(spec, problem)) for spec in specs]
     if as_json:
-        click.echo(json.dumps(described))
+        show_text(json.dumps(described))
         return
     for facts in described:
         if "problems" in facts:
             _list(facts)
             continue
         for key, value in facts.items():
-            click.echo(f"{key:<14} {_show(value)}")
-        click.echo()
+            show_text(f"{key:<14} {_show(value)}")
+        show_text("")
 
 
 @instances.command()
@@ -62,7 +64,7 @@ def convert(spec: str, path: str, problem: str | None) -> None:
     else:
         kind = type(found.problem).__name__
         raise InputError(f"only knapsacks, assignments and flowshops can be written so far, but {spec} is a {kind}")
-    click.echo(f"{path}: {found.problem.describe()}")
+    note(f"wrote {found.problem.describe()} to {path}")
 
 
 @instances.command()
@@ -73,16 +75,15 @@ def generate(as_json: bool) -> None:
 
     known = list_generators()
     if as_json:
-        click.echo(json.dumps([{"usage": g.usage, "source": g.source} for g in known]))
+        show_text(json.dumps([{"usage": g.usage, "source": g.source} for g in known]))
         return
     width = max(len(generator.usage) for generator in known)
     for generator in known:
-        click.echo(f"{generator.usage:<{width}}  {generator.source}")
+        show_text(f"{generator.usage:<{width}}  {generator.source}")
 
 
 def _list(library: dict[str, Any]) -> None:
     """The problems of a file as a table, and how to name one."""
-    from rich.console import Console
     from rich.table import Table
 
     from systola.cli.screen import show_number
@@ -95,16 +96,16 @@ def _list(library: dict[str, Any]) -> None:
         table.add_column(key.replace("_", " "), justify="left" if key == "name" else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(row[key] if key == "name" else show_number(row[key]) for key in columns))
-    click.echo(f"{library['source']}: {len(rows)} problems of the kind {library['problem']}")
-    click.echo()
-    Console(highlight=False, markup=False).print(table)
-    click.echo()
+    show_text(f"{library['source']}: {len(rows)} problems of the kind {library['problem']}")
+    show_text("")
+    show_text(as_text(table, markup=False))
+    show_text("")
     first = rows[0]["instance"].rpartition("#")[0] + "#1"
-    click.echo(
+    show_text(
         f"A problem is named by # and its number{' or name' if named else ''}: "
         f"systola solve {' or '.join([first, *named[:1]])}"
     )
-    click.echo()
+    show_text("")
 
 
 def _show(value: Any) -> str:

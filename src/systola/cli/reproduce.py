@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from systola.cli.answer import deliver, show, write_file
 from systola.cli.options import make_folder
 from systola.cli.screen import Bar
-from systola.errors import InputError
+from systola.errors import Incomplete, InputError
 
 # Options that not every paper has.
 _SOME = {
@@ -24,6 +26,7 @@ _SOME = {
     "part": ("pgap",),
     "full": ("pgap",),
 }
+_SUFFIXES = {"text": "txt", "markdown": "md", "csv": "csv", "latex": "tex"}
 
 
 @click.command()
@@ -97,32 +100,34 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
         rank, extra["costs"] = find_message_costs()
         if rank > 0:
             return
-    suffix = {"text": "txt", "markdown": "md", "csv": "csv", "latex": "tex"}[options["form"]]
+    form = options["form"]
     kept = Path(options["store"] or f"results/{paper}.sqlite")
     make_folder(kept.parent, "store")
     if options["output"]:
         make_folder(Path(options["output"]), "tables")
     collected: dict[int | str, Any] = {}
-    with Store(kept) as store:
-        for group in groups:
-            with Bar(group.problem, options["quiet"] or options["as_json"]) as bar:
-                tables = experiment.reproduce(
-                    group, store, quick, runs, on_done=lambda done, of, job: bar.update(done, of), **extra
-                )
-            for number, made in tables.items():
-                if table is not None and number != table:
-                    continue
-                collected[number] = made
-                text = "\n".join(render(one, options["form"]) for one in made)
-                if not options["as_json"]:
-                    click.echo(text)
-                if options["output"]:
+    try:
+        with Store(kept) as store:
+            for group in groups:
+                with Bar(group.problem, options["quiet"] or options["as_json"]) as bar:
+                    tables = experiment.reproduce(
+                        group, store, quick, runs, on_done=lambda done, of, job: bar.update(done, of), **extra
+                    )
+                wanted = {number: made for number, made in tables.items() if table in (None, number)}
+                collected |= wanted
+                texts = {number: "\n".join(render(one, form) for one in made) for number, made in wanted.items()}
+                writes = []
+                for number, text in texts.items() if options["output"] else ():
                     name = f"table-{number:02d}" if isinstance(number, int) else number
-                    (Path(options["output"]) / f"{paper}-{name}.{suffix}").write_text(text)
-    if options["as_json"]:
-        order = sorted(collected, key=lambda number: (isinstance(number, str), number))
-        data = {str(number): [asdict(one) for one in collected[number]] for number in order}
-        click.echo(json.dumps(data))
+                    target = Path(options["output"]) / f"{paper}-{name}.{_SUFFIXES[form]}"
+                    writes.append(partial(write_file, target, text, "table"))
+                deliver(None if options["as_json"] else "".join(f"{text}\n" for text in texts.values()), *writes)
+    except KeyboardInterrupt:
+        raise Incomplete(f"interrupted: finished runs are in {kept}, and the same command makes the others") from None
+    finally:  # when interrupted, too
+        if options["as_json"] and collected:
+            order = sorted(collected, key=lambda number: (isinstance(number, str), number))
+            show(json.dumps({str(number): [asdict(one) for one in collected[number]] for number in order}))
 
 
 def _draw(table: int | None, options: dict[str, Any]) -> None:
@@ -132,4 +137,4 @@ def _draw(table: int | None, options: dict[str, Any]) -> None:
         raise InputError("--figures draws figures instead of tables, but got --table, too; leave one of them out")
     make_folder(Path(options["figures"]), "figures")
     made = [str(path) for path in draw_figures(options["instances"], options["figures"])]
-    click.echo(json.dumps(made) if options["as_json"] else "\n".join(made))
+    show(json.dumps(made) if options["as_json"] else "\n".join(made))

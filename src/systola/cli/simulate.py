@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from systola.cli.answer import deliver
 from systola.cli.screen import Bar
 from systola.errors import InputError
 
@@ -64,12 +65,11 @@ def simulate(demes: str, rounds: int, seed: int, output: str | None, **options: 
         )
     if options["as_json"]:
         runs = [run.to_json() for row in rows for run in (row.asynchronous, row.synchronous)]
-        click.echo(json.dumps({"simulation": True, "machine": asdict(machine), "runs": runs}))
+        told = json.dumps({"simulation": True, "machine": asdict(machine), "runs": runs})
     else:
         tables = (costs_table(machine, costs),) * bool(costs) + scaling_tables(rows)
-        click.echo("\n".join(render(table, "text") for table in tables), nl=False)
-    if output:
-        save(plot_scaling(rows), output)
+        told = "\n".join(render(table, "text") for table in tables)
+    deliver(told, *([lambda: save(plot_scaling(rows), output)] if output else []))
 
 
 def _read_sizes(text: str) -> list[int]:

@@ -6,12 +6,12 @@ import difflib
 import json
 import sys
 import warnings
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from systola.checkpoint import write_atomically
+from systola.cli.answer import as_text, deliver, note, show, write_file
 from systola.cli.options import budget_options, read_config, read_settings, write_config
 from systola.cli.screen import Screen, show_number
 from systola.errors import InfeasibleWarning, InputError, SlowObjectiveWarning
@@ -88,7 +88,7 @@ def solve(**options: Any) -> None:
         if islands:
             table["islands"] = {k: v for k, v in parameters_of(islands).items() if k != "engine"}
             table["deme"] = plan.get("deme", [])
-        click.echo(write_config({"seed": 1, **table}), nl=False)
+        show(write_config({"seed": 1, **table}))
         return
     if options["checkpoint_every"] != options["checkpoint_every"]:
         raise InputError("--checkpoint-every must be a number of seconds, but got nan")
@@ -122,21 +122,15 @@ def solve(**options: Any) -> None:
     if islands and mpi.told_rank() > 0:
         mpi.leave(0)
         return
-    if options["as_json"]:
-        click.echo(json.dumps(result.to_json()))
-    else:
-        _print(result, found.best_known)
+    told = json.dumps(result.to_json()) if options["as_json"] else _describe(result, found.best_known)
+    writes: list[Callable[[], None]] = []
     if options["output"]:
-        result.save(options["output"])
+        writes.append(lambda: result.save(options["output"]))
     if options["film"]:
-        from systola.lab.film import choose_moments, film_grid
-        from systola.lab.plots import grid_heatmap, save
-
-        moments = choose_moments(result.iterations)
-        frames = film_grid(found.problem, engine, moments, result.seed)
-        save(grid_heatmap(frames, moments, title=f"{found.name}, {engine.name}"), options["film"])
-    for note in result.notes:
-        click.echo(f"systola: {note}", err=True)
+        writes.append(lambda: _film(found, engine, result, options["film"]))
+    deliver(told, *writes)
+    for text in result.notes:
+        note(text)
     code = _exit_code(result)
     mpi.leave(code)
     if interruption.asked or result.stop == "interrupted":
@@ -165,6 +159,15 @@ def _found_islands(plan: dict[str, Any], engine: Any, problem: Any) -> Any:
     return Islands(engines or engine, **(table or {}))
 
 
+def _film(found: Any, engine: Any, result: Result, path: str) -> None:
+    from systola.lab.film import choose_moments, film_grid
+    from systola.lab.plots import grid_heatmap, save
+
+    moments = choose_moments(result.iterations)
+    frames = film_grid(found.problem, engine, moments, result.seed)
+    save(grid_heatmap(frames, moments, title=f"{found.name}, {engine.name}"), path)
+
+
 def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], options: dict[str, Any], quiet: bool) -> None:
     """One run for each weight; the front of what they found."""
     from systola.lab.sweep import sweep_weights
@@ -183,20 +186,15 @@ def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], options: di
         )
     results = [{"weight": w, **r.to_json()} for w, r in zip(swept.weights, swept.results, strict=True)]
     whole = json.dumps({"instance": found.name, "front": swept.front, "results": results})
-    if options["output"]:
-        try:
-            write_atomically(Path(options["output"]), f"{whole}\n".encode())
-        except OSError as error:
-            raise InputError(f"cannot write the results to {options['output']}: {error.strerror}") from None
-    if options["as_json"]:
-        click.echo(whole)
-        return
-    click.echo(f"{'weight':>8}  objectives")
+    lines = [f"{'weight':>8}  objectives"]
     for weight, result in zip(swept.weights, swept.results, strict=True):
         mark = "" if tuple(result.objective) in swept.front else "  dominated"
         if not result.feasible:
             mark = f"  infeasible by {show_number(result.violation)}"
-        click.echo(f"{weight:>8.3f}  {show_number(result.objective)}{mark}")
+        lines.append(f"{weight:>8.3f}  {show_number(result.objective)}{mark}")
+    output = options["output"]
+    writes = [lambda: write_file(output, f"{whole}\n", "results")] if output else []
+    deliver(whole if options["as_json"] else "\n".join(lines), *writes)
 
 
 def _merge(options: dict[str, Any]) -> dict[str, Any]:
@@ -258,8 +256,7 @@ def _add_islands(table: Any, told: dict[str, Any]) -> None:
     table.add_row("migration", f"{share:.1%} of the time; {moved}; {told['skipped']:,} exports without a free slot")
 
 
-def _print(result: Result, best_known: Any) -> None:
-    from rich.console import Console
+def _describe(result: Result, best_known: Any) -> str:
     from rich.table import Table
     from rich.text import Text
 
@@ -292,4 +289,4 @@ def _print(result: Result, best_known: Any) -> None:
         table.add_row("chosen", shown)
     else:
         table.add_row("solution", " ".join(map(str, result.solution[:40].tolist())))
-    Console(highlight=False).print(table)
+    return as_text(table)

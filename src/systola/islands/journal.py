@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from systola.checkpoint import write_atomically
 from systola.errors import InputError
+from systola.files import write_atomically
 from systola.islands.parcel import Parcel
 from systola.islands.transport import Mailboxes
 from systola.reading import is_whole, parse_json, read_file

@@ -6,12 +6,14 @@ told apart by all common kinds of colour vision; lines differ in dashes too.
 
 from __future__ import annotations
 
+import io
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from systola.errors import InputError, MissingExtra
+from systola.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,9 +98,12 @@ def save(figure: Figure, path: str | PathLike[str]) -> None:
         If the ending is another one, or the file cannot be written.
     """
     target = check_target(path)
-    dated = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
+    kind = target.suffix.lower()[1:]
+    dated = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    drawn = io.BytesIO()
+    with style():
+        figure.savefig(drawn, format=kind, dpi=200, bbox_inches="tight", pad_inches=0.08, metadata=dated[kind])
     try:
-        with style():
-            figure.savefig(target, dpi=200, bbox_inches="tight", pad_inches=0.08, metadata=dated[target.suffix.lower()])
+        write_atomically(target, drawn.getvalue())
     except OSError as error:
         raise InputError(f"a plot goes into a folder that can be written, but {str(path)!r}: {error}") from error

@@ -6,19 +6,19 @@ Each worker runs single-threaded; two runs side by side use two cores better tha
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from systola.digest import digest_of_data
 from systola.engines.catalog import make_engine
-from systola.errors import InfeasibleWarning, InputError
+from systola.errors import Incomplete, InfeasibleWarning, InputError
 from systola.formats.catalog import open_instance
 from systola.lab.store import Key, Store
+from systola.lab.workers import Death, Request, work
 from systola.solve import solve
 from systola.stop import Stop
 from systola.version import __version__
@@ -76,6 +76,8 @@ def do_job(job: Job) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InfeasibleWarning)  # rows say it
         result = solve(found.problem, engine, stop=job.stop, seed=job.seed, threads=1, instance=found.name)
+    if result.stop == "interrupted":  # what it found so far is not the outcome of this run
+        raise KeyboardInterrupt
     return result.to_json()
 
 
@@ -88,7 +90,8 @@ def do_jobs(
 ) -> list[dict[str, Any]]:
     """Do what the store does not hold yet; returns the rows of all jobs, oldest seed first.
 
-    An interrupt stops the workers and keeps what is finished: the same call goes on from there.
+    Raises Incomplete, which says why, if it was asked to finish or if workers died: what is finished is stored, and the
+    same call goes on from there.
     """
     if workers is not None and workers < 1:
         raise InputError(f"`workers >= 1` must hold, but got {workers}")
@@ -96,29 +99,32 @@ def do_jobs(
     done = len(jobs) - len(missing)
     if on_done and jobs:
         on_done(done, len(jobs), jobs[0])
-    if missing:
-        workers = min(workers or os.cpu_count() or 1, len(missing))
-        context = multiprocessing.get_context("spawn")  # never fork after a parallel region
-        with ProcessPoolExecutor(workers, mp_context=context) as pool:
-            queue = iter(missing)
-            running: dict[Future[dict[str, Any]], Job] = {}
-            try:
-                while True:
-                    while len(running) < 2 * workers and (job := next(queue, None)) is not None:
-                        running[pool.submit(do_job, job)] = job
-                    if not running:
-                        break
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        job = running.pop(future)
-                        store.add(job.key(experiment), future.result())
-                        done += 1
-                        if on_done:
-                            on_done(done, len(jobs), job)
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+    lost: list[str] = []
+    with closing(work(do_job, missing, workers or os.cpu_count() or 1)) as items:
+        for item in items:
+            if isinstance(item, Request):
+                raise Incomplete(f"interrupted by {item.name}: {_state(done, jobs, store)}")
+            if isinstance(item, Death):
+                lost.append(f"{item.task.instance}, {item.task.algorithm}, seed {item.task.seed} ({item.why})")
+                continue
+            job, result = item
+            store.add(job.key(experiment), result)
+            done += 1
+            if on_done:
+                on_done(done, len(jobs), job)
+    if lost:
+        raise Incomplete(f"processes died in the middle of runs: {', and '.join(lost)}: {_state(done, jobs, store)}")
+    return stored(jobs, store, experiment)
+
+
+def stored(jobs: Sequence[Job], store: Store, experiment: str) -> list[dict[str, Any]]:
+    """The rows of those jobs that the store holds."""
     wanted = {job.key(experiment) for job in jobs}
     return [row for row in store.rows(experiment) if key_of(row, experiment) in wanted]
+
+
+def _state(done: int, jobs: Sequence[Job], store: Store) -> str:
+    return f"{done} of {len(jobs)} runs are in {store.path}; the same command makes the others"
 
 
 def key_of(row: dict[str, Any], experiment: str) -> Key:
