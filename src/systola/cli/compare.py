@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from systola.cli.answer import deliver, note
 from systola.cli.options import budget_options, make_folder, read_settings
 from systola.cli.screen import Bar
-from systola.errors import InputError
+from systola.errors import Incomplete, InputError
 
 
 @click.command()
@@ -31,11 +33,13 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     """Run ALGORITHMS many times on each of INSTANCES and test whether they differ.
 
     Kolmogorov-Smirnov, Levene, then ANOVA or Kruskal-Wallis, then pairs with Bonferroni-Dunn, at 95 %.
+    Feasible runs rank before infeasible ones.
     Finished runs are kept in the store: an interrupted comparison goes on where it was.
     """
     from systola.engines.catalog import make_engine
     from systola.formats.catalog import open_instance
-    from systola.lab.experiment import do_jobs, plan
+    from systola.lab.experiment import do_jobs, plan, stored
+    from systola.lab.outcomes import gather
     from systola.lab.statistics import SMALLEST_SAMPLE
     from systola.lab.statistics import compare as test
     from systola.lab.store import Store
@@ -63,46 +67,64 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
         make_folder(Path(options["plots"]), "plots")
     if options["workers"] is not None and options["workers"] < 1:
         raise InputError(f"`--workers` must be at least 1, but got {options['workers']}")
+    ended: Incomplete | None = None
+    whole: list[tuple[Any, dict[str, Any]]] = []
     with Store(options["store"]) as store, Bar("runs", options["quiet"] or options["as_json"]) as bar:
-        rows = do_jobs(jobs, store, "compare", options["workers"], lambda done, of, job: bar.update(done, of))
-        samples: dict[str, dict[str, list[float]]] = {spec: defaultdict(list) for spec in instances}
-        infeasible = sum(not row["feasible"] for row in rows)
-        for row in rows:
-            samples[row["instance"]][row["algorithm"]].append(row["objective"])
-        minimise = {spec: found[spec].problem.senses[0] < 0 for spec in instances}
-        tests = {spec: test({n: samples[spec][n] for n in names}, minimise=minimise[spec]) for spec in instances}
-        if options["plots"]:
-            _draw(options["plots"], found, samples, [(job, store.result(job.key("compare"))) for job in jobs])
-    if options["as_json"]:
-        facts = {k: _without_nan(vars(t)) for k, t in tests.items()}
-        click.echo(json.dumps({"runs": runs, "samples": samples, "infeasible": infeasible, "tests": facts}))
-        return
+        try:
+            rows = do_jobs(jobs, store, "compare", options["workers"], lambda done, of, job: bar.update(done, of))
+        except Incomplete as error:  # show what there is, without tests: it may be a signal that wants a quick end
+            rows, ended = stored(jobs, store, "compare"), error
+        if options["plots"] and not ended:
+            whole = [(job, store.result(job.key("compare"))) for job in jobs]
+    outcomes = gather(rows, instances, names)
+    infeasible = sum(not row["feasible"] for row in rows)
     if infeasible:
-        click.echo(f"{infeasible} of {len(rows)} runs ended with an infeasible solution; objectives are as they are.")
-    for direction in sorted(set(minimise.values())):
-        part = {s: {n: samples[s][n] for n in names} for s in instances if minimise[s] == direction}
-        what = f"Objective ({'smaller' if direction else 'larger'} is better), mean ± std of {runs} runs"
-        click.echo(render(mean_table(part, what, minimise=direction), options["form"]))
-    click.echo(
-        render(significance_table(names, {s: t.verdicts for s, t in tests.items()}, "Differences"), options["form"])
-    )
+        note(f"{infeasible} of {len(rows)} runs ended with an infeasible solution; they rank after all feasible ones")
+    minimise = {spec: instance.problem.senses[0] < 0 for spec, instance in found.items()}
+    tests = {}
+    for spec in found if not ended else ():
+        values, broken = outcomes.objectives[spec], outcomes.violations[spec]
+        tests[spec] = test(values, minimise=minimise[spec], violations=broken)
+    if options["as_json"]:
+        facts = {
+            "runs": runs,
+            "samples": outcomes.objectives,
+            "violations": outcomes.violations,
+            "feasible": outcomes.feasible_runs,
+            "infeasible": infeasible,
+            "missing": len(jobs) - len(rows),
+            "tests": {spec: vars(made) for spec, made in tests.items()},
+        }
+        told = json.dumps(_finite(facts))
+    else:
+        tables = []
+        for direction in sorted(set(minimise.values())):
+            part = {spec: outcomes.feasible[spec] for spec in found if minimise[spec] == direction}
+            what = f"Objective ({'smaller' if direction else 'larger'} is better), mean ± std of {runs} runs"
+            tables.append(mean_table(part, what, minimise=direction, runs=outcomes.runs))
+        if tests:
+            tables.append(significance_table(names, {s: t.verdicts for s, t in tests.items()}, "Differences"))
+        told = "".join(f"{render(table, options['form'])}\n" for table in tables)
+    deliver(told, *([partial(_draw, options["plots"], found, outcomes, whole)] if whole else []))
+    if ended:
+        raise ended
 
 
-def _without_nan(value: Any) -> Any:
-    """JSON knows no NaN, which stands where no pair was tested: null."""
+def _finite(value: Any) -> Any:
+    """JSON knows no NaN, which stands where nothing was tested, and no infinity: null."""
     if isinstance(value, dict):
-        return {k: _without_nan(v) for k, v in value.items()}
+        return {k: _finite(v) for k, v in value.items()}
     if isinstance(value, (tuple, list)):
-        return [_without_nan(v) for v in value]
-    return None if isinstance(value, float) and value != value else value
+        return [_finite(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _draw(folder: str, found: dict[str, Any], samples: Any, whole: list[tuple[Any, dict[str, Any]]]) -> None:
+def _draw(folder: str, found: dict[str, Any], outcomes: Any, whole: list[tuple[Any, dict[str, Any]]]) -> None:
     from systola.lab.plots import boxplots, convergence, save
 
     for spec, instance in found.items():
         stem = "".join(c if c.isalnum() else "-" for c in instance.name)
-        curves: dict[str, list[Any]] = defaultdict(list)
+        curves: dict[str, list[Any]] = {name: [] for name in outcomes.runs[spec]}
         for job, result in whole:
             if job.instance == spec:
                 trace = result["trace"]
@@ -110,7 +132,11 @@ def _draw(folder: str, found: dict[str, Any], samples: Any, whole: list[tuple[An
                 curve = [[trace[name][k] for k in feasible] for name in ("evaluations", "objective")]
                 if feasible:
                     curves[job.algorithm].append(curve)
-        if not curves:
-            continue  # no run ever had a feasible solution
-        save(convergence(curves, title=instance.name), Path(folder) / f"{stem}-convergence.png")
-        save(boxplots(samples[spec], title=instance.name), Path(folder) / f"{stem}-boxplots.png")
+        if any(curves.values()):
+            never = {name: outcomes.runs[spec][name] - len(some) for name, some in curves.items()}
+            picture = convergence(curves, title=instance.name, infeasible=never)
+            save(picture, Path(folder) / f"{stem}-convergence.png")
+        else:
+            note(f"no run on {instance.name} had a feasible solution: its convergence is not drawn")
+        picture = boxplots(outcomes.feasible[spec], title=instance.name, infeasible=outcomes.infeasible[spec])
+        save(picture, Path(folder) / f"{stem}-boxplots.png")

@@ -30,6 +30,7 @@ def convergence(
     *,
     label: str = "Best value so far",
     title: str = "",
+    infeasible: Mapping[str, int] | None = None,
 ) -> Figure:
     """Best value against evaluations: the median over the runs, and the quartiles as a band.
 
@@ -43,6 +44,8 @@ def convergence(
         What the values are.
     title
         A title, if any.
+    infeasible
+        How many more runs of an algorithm never had a feasible solution: they have no curve, but the legend tells.
 
     Returns
     -------
@@ -58,23 +61,32 @@ def convergence(
     """
     if not curves:
         raise InputError("a convergence plot needs one algorithm or more, but got none; run something first")
+    failed = infeasible or {}
     runs = {name: [_read_run(name, *pair) for pair in pairs] for name, pairs in curves.items()}
     for name, found in runs.items():
-        if not found:
+        if not found and not failed.get(name):
             raise InputError(f"each algorithm needs one run or more, but {name!r} has none; leave it out or run it")
     every = [run for found in runs.values() for run in found]
+    if not every:
+        raise InputError("a convergence plot needs one feasible run or more, but got none; make longer runs")
     grid = _spread_points(np.concatenate([evaluations for evaluations, _ in every]))
 
     with style():
         figure, axes = blank(6.4, 3.8)
         for index, (name, found) in enumerate(runs.items()):
+            colour, dashes = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
+            told = (
+                f"{name} ({failed[name]} of {len(found) + failed[name]} runs infeasible)" if failed.get(name) else name
+            )
+            if not found:
+                axes.plot([], [], color=colour, linestyle=dashes, linewidth=1.6, label=told)
+                continue
             start = max(evaluations[0] for evaluations, _ in found)
             steps = np.unique(np.append(grid[grid >= start], start))
             values = np.array([best[np.searchsorted(at, steps, side="right") - 1] for at, best in found])
             low, middle, high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
-            colour, dashes = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
             axes.fill_between(steps, low, high, step="post", color=colour, alpha=0.16, linewidth=0)
-            axes.step(steps, middle, where="post", color=colour, linestyle=dashes, linewidth=1.6, label=name)
+            axes.step(steps, middle, where="post", color=colour, linestyle=dashes, linewidth=1.6, label=told)
         _choose_scale(axes, "x", grid)
         _choose_scale(axes, "y", np.concatenate([best for _, best in every]))
         axes.margins(x=0.01)
@@ -86,7 +98,13 @@ def convergence(
     return figure
 
 
-def boxplots(samples: Mapping[str, Sequence[float]], *, label: str = "Final value", title: str = "") -> Figure:
+def boxplots(
+    samples: Mapping[str, Sequence[float]],
+    *,
+    label: str = "Final value",
+    title: str = "",
+    infeasible: Mapping[str, Sequence[float]] | None = None,
+) -> Figure:
     """The values each algorithm reached: median, quartiles, whiskers, and every run as a dot.
 
     Parameters
@@ -97,6 +115,8 @@ def boxplots(samples: Mapping[str, Sequence[float]], *, label: str = "Final valu
         What the values are.
     title
         A title, if any.
+    infeasible
+        For each algorithm the values of its infeasible runs: crosses, which no box counts.
 
     Returns
     -------
@@ -112,12 +132,18 @@ def boxplots(samples: Mapping[str, Sequence[float]], *, label: str = "Final valu
     """
     if not samples:
         raise InputError("a box plot needs one sample or more, but got none; run something first")
-    values = [_read_values(f"the sample of {name!r}", sample) for name, sample in samples.items()]
-    places = np.arange(len(values), 0, -1)
+    failed = {n: _read_values(f"the infeasible runs of {n!r}", v) for n, v in (infeasible or {}).items() if len(v)}
+    values = {
+        name: _read_values(f"the sample of {name!r}", sample)
+        for name, sample in samples.items()
+        if len(sample) or name not in failed
+    }
+    places = {name: len(samples) - k for k, name in enumerate(samples)}
 
     with style():
-        figure, axes = blank(6.4, 0.9 + 0.42 * len(values))
-        for place, sample in zip(places, values, strict=True):
+        figure, axes = blank(6.4, 0.9 + 0.42 * len(places))
+        for name, sample in values.items():
+            place = places[name]
             low, middle, high = np.quantile(sample, (0.25, 0.5, 0.75))
             near = sample[(sample >= low - 1.5 * (high - low)) & (sample <= high + 1.5 * (high - low))]
             axes.hlines(place, near.min(), near.max(), color=SOFT, linewidth=0.9)
@@ -125,9 +151,14 @@ def boxplots(samples: Mapping[str, Sequence[float]], *, label: str = "Final valu
             dots = place + _scatter(len(sample))
             axes.scatter(sample, dots, s=8, color=COLOURS[0], alpha=0.5, linewidth=0, zorder=3)
             axes.vlines(middle, place - 0.275, place + 0.275, color=COLOURS[1], linewidth=2.2, zorder=4)
-        _choose_scale(axes, "x", np.concatenate(values))
-        axes.set_yticks(places, list(samples))
-        axes.set_ylim(0.4, len(values) + 0.6)
+        for name, sample in failed.items():
+            crosses = places[name] + _scatter(len(sample))
+            axes.scatter(sample, crosses, s=14, marker="x", color=COLOURS[1], linewidth=0.9, zorder=3)
+        if failed:
+            label += " (x: infeasible)"
+        _choose_scale(axes, "x", np.concatenate([*values.values(), *failed.values()]))
+        axes.set_yticks(list(places.values()), list(places))
+        axes.set_ylim(0.4, len(places) + 0.6)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x")

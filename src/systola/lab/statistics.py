@@ -47,7 +47,7 @@ class Comparison:
     minimise
         Whether lower values are better.
     normality
-        The p-value of the normality test of each sample (0 for a constant sample).
+        The p-value of the normality test of each sample (0 for a constant sample, NaN if there are infeasible runs).
     normal
         Whether each sample passes as normal: its p-value is not below `alpha`.
     homogeneity
@@ -96,6 +96,7 @@ def compare(
     alpha: float = 0.05,
     minimise: bool = True,
     welch: bool = False,
+    violations: Mapping[str, Sequence[float]] | None = None,
 ) -> Comparison:
     """Compare algorithms by the values they reached in independent runs.
 
@@ -110,6 +111,10 @@ def compare(
     welch
         What to do when all samples are normal but their variances differ: Kruskal-Wallis (False, the 2014
         paper) or Welch's analysis of variance and Welch's t test (True, the 2013 paper).
+    violations
+        For each algorithm by how much each run broke the constraints, 0 if it is feasible; without, all are. If any
+        is not, runs have an order, feasible before infeasible, then less violation, then the better value, but
+        no distances: Kruskal-Wallis and Wilcoxon-Mann-Whitney test their ranks.
 
     Returns
     -------
@@ -146,8 +151,12 @@ def compare(
     if len(names) < 2:
         raise InputError(f"a comparison needs two samples or more, but got {len(names)}; add another algorithm")
     values = [_read(name, samples[name]) for name in names]
+    broken = [np.asarray(violations[name], dtype=np.float64) for name in names] if violations else []
+    ordered = any(bool(amounts.any()) for amounts in broken)
+    if ordered:
+        values = _rank(values, broken, minimise)
 
-    normality = tuple(_test_normality(sample) for sample in values)
+    normality = tuple(math.nan if ordered else _test_normality(sample) for sample in values)
     normal = tuple(p >= alpha for p in normality)
     homogeneity = _test_homogeneity(values) if all(normal) else None
 
@@ -225,6 +234,17 @@ def _read(name: str, sample: Sequence[float]) -> _Sample:
             "leave runs without a result out, or give them a finite penalty"
         )
     return values
+
+
+def _rank(values: list[_Sample], violations: list[_Sample], minimise: bool) -> list[_Sample]:
+    """Places of all runs in their common order, alike for equal ones; as good as the values for tests of ranks."""
+    sizes = [len(sample) for sample in values]
+    if sizes != [len(amounts) for amounts in violations] or not all((amounts >= 0).all() for amounts in violations):
+        raise InputError("each run of a sample has a violation, 0 or more, but some have none or another number")
+    sign = 1 if minimise else -1
+    runs = np.column_stack([np.concatenate(violations), sign * np.concatenate(values)])
+    places = np.unique(runs, axis=0, return_inverse=True)[1].reshape(-1).astype(np.float64)
+    return np.split(sign * places, np.cumsum(sizes)[:-1])
 
 
 def _test_normality(sample: _Sample) -> float:

@@ -6,6 +6,7 @@ Every replication is one transaction. A process may be killed at any moment, and
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +21,10 @@ SCHEMA_VERSION = 1
 _APPLICATION_ID = 0x53797374  # "Syst": tells our files from other SQLite files
 _PATIENCE = 60.0  # seconds to wait for another writer
 _OUTCOME = ("objective", "feasible", "evaluations", "iterations")
-_SHORT = "experiment, instance, algorithm, seed, config, objective, feasible, evaluations, iterations, seconds"
+_SHORT = (
+    "experiment, instance, algorithm, seed, config, objective, feasible, "
+    "json_extract(result, '$.violation') AS violation, evaluations, iterations, seconds"
+)
 
 _SCHEMA = """
 CREATE TABLE replications (
@@ -139,7 +143,8 @@ class Store:
         Returns
         -------
         list of dict
-            The parts of the key, the outcome and seconds; see `result` for the whole of one.
+            The parts of the key, the outcome, violation (of an infeasible one without, infinite) and seconds; see
+            `result` for the whole of one.
         """
         with self._explain():
             cursor = self._connection.execute(f"SELECT {_SHORT} FROM replications WHERE experiment = ?", (experiment,))
@@ -149,6 +154,8 @@ class Store:
             row["seed"] = int(row["seed"])
             row["feasible"] = bool(row["feasible"])
             row["objective"] = json.loads(row["objective"])
+            if row["violation"] is None:
+                row["violation"] = 0.0 if row["feasible"] else math.inf
         return sorted(found, key=lambda row: (row["instance"], row["algorithm"], row["seed"], row["config"]))
 
     def result(self, key: Key) -> dict[str, Any]:

@@ -17,6 +17,8 @@ Format = Literal["text", "markdown", "csv", "latex"]
 BETTER, WORSE, NEITHER, UNKNOWN = "▲", "▽", "–", "?"
 """The signs of a significance table: the row is better, worse, neither; a verdict that is not known."""
 
+MOST_FEASIBLE = "The best of each instance stands out: of the algorithms with the most feasible runs, the best mean."
+
 _SIGNS: dict[int | None, str] = {1: BETTER, -1: WORSE, 0: NEITHER, None: UNKNOWN}
 
 
@@ -56,6 +58,7 @@ def mean_table(
     *,
     minimise: bool = True,
     published: Mapping[tuple[str, str], tuple[float, float | None]] | None = None,
+    runs: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Table:
     """Mean and standard deviation of every algorithm on every instance; the best of each stands out.
 
@@ -71,6 +74,10 @@ def mean_table(
     published
         Mean and standard deviation (None if unknown) by (instance, algorithm), such as
         ``PublishedFigures.figures``. Each algorithm that has one gets a second column.
+    runs
+        How many runs were made, by instance and algorithm, if some may be infeasible. Samples are those of the
+        feasible ones, then; each cell shows how many these are, and the best is the best mean of the algorithms
+        that have the largest part of feasible runs.
 
     Returns
     -------
@@ -96,18 +103,27 @@ def mean_table(
 
     rows = []
     for instance, by_name in samples.items():
-        summaries = {name: _summarise(instance, name, values) for name, values in by_name.items()}
-        means = [mean for mean, _ in summaries.values()]
+        made = runs[instance] if runs else {}
+        summaries = {
+            n: _summarise(instance, n, values) for n, values in by_name.items() if len(values) or n not in made
+        }
+        leading = _leading(by_name, made)
+        means = [mean for name, (mean, _) in summaries.items() if name in leading]
         best = format_number(min(means) if minimise else max(means)) if means else ""
         row = [Cell(instance)]
         for algorithm in algorithms:
             text = _format_summary(summaries.get(algorithm))
-            row.append(Cell(text, bold=text != "" and text.split()[0] == best))
+            bold = algorithm in leading and text.split()[0] == best
+            if made.get(algorithm):
+                text = f"{text or NEITHER} ({len(by_name[algorithm])}/{made[algorithm]})"
+            row.append(Cell(text, bold))
             if algorithm in doubled:
                 row.append(Cell(_format_summary(published.get((instance, algorithm)))))
         rows.append(tuple(row))
 
     notes = ["Mean ± standard deviation; the best of each instance stands out."]
+    if runs is not None:
+        notes = ["Mean ± standard deviation of feasible runs, and how many of all runs are feasible.", MOST_FEASIBLE]
     if doubled:
         notes.append("Published figures stand beside ours and take no part in the choice of the best.")
     return Table(title, tuple(header), tuple(rows), tuple(notes))
@@ -120,6 +136,7 @@ def compact_table(
     decimals: int,
     minimise: bool = True,
     published: Mapping[tuple[str, str], tuple[float, float | None]] | None = None,
+    runs: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Table:
     """Means alone, a row for each algorithm and a column for each instance; the best of each column stands out.
 
@@ -135,6 +152,8 @@ def compact_table(
         Whether the lowest or the highest mean is the best.
     published
         As in `mean_table`; here they follow ours in brackets.
+    runs
+        As in `mean_table`, but numbers are not shown.
 
     Raises
     ------
@@ -149,15 +168,16 @@ def compact_table(
     for instance, by_name in samples.items():
         means = {name: _summarise(instance, name, values)[0] for name, values in by_name.items() if len(values)}
         ours = {name: f"{mean:,.{decimals}f}" for name, mean in means.items()}
-        best = ours[(min if minimise else max)(means, key=lambda name: means[name])] if means else ""
+        leading = _leading(by_name, runs[instance] if runs else {})
+        best = ours[(min if minimise else max)(leading, key=lambda name: means[name])] if leading else ""
         column = []
         for name in algorithms:
             printed = published.get((instance, name))
             text = ours.get(name, NEITHER) + (f" ({printed[0]:,.{decimals}f})" if printed else "")
-            column.append(Cell(text, bold=ours.get(name) == best))
+            column.append(Cell(text, bold=name in leading and ours[name] == best))
         columns.append(column)
     rows = [(Cell(name), *cells) for name, *cells in zip(algorithms, *columns, strict=True)]
-    notes = ["Means; the best of each instance stands out."]
+    notes = ["Means; the best of each instance stands out."] if runs is None else ["Means.", MOST_FEASIBLE]
     if published:
         notes.append("Published figures follow in brackets and take no part in the choice of the best.")
     return Table(title, ("", *samples), tuple(rows), tuple(notes))
@@ -265,6 +285,12 @@ def _summarise(instance: str, algorithm: str, values: Sequence[float]) -> tuple[
     if (sample == sample[0]).all():  # rounding would give equal values a spread
         return float(sample[0]), 0.0 if len(sample) > 1 else None
     return float(sample.mean()), float(sample.std(ddof=1))
+
+
+def _leading(samples: Mapping[str, Sequence[float]], runs: Mapping[str, int]) -> set[str]:
+    """The algorithms with the largest part of feasible runs; none if there is no feasible run."""
+    shares = {name: len(values) / runs.get(name, len(values)) for name, values in samples.items() if len(values)}
+    return {name for name, share in shares.items() if share == max(shares.values())}
 
 
 def _format_summary(summary: tuple[float, float | None] | None) -> str:
