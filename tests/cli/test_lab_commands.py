@@ -1,6 +1,5 @@
 """`systola compare` and `systola reproduce`: tables, JSON, plots, stores that let them go on, and refusals."""
 
-import concurrent.futures
 import json
 from pathlib import Path
 
@@ -41,7 +40,7 @@ def no_runs(monkeypatch):
         def refuse(*_, **__):
             raise AssertionError("a run was started")
 
-        monkeypatch.setattr(experiment, "ProcessPoolExecutor", refuse)
+        monkeypatch.setattr(experiment, "work", refuse)
 
     return forbid
 
@@ -89,7 +88,7 @@ def test_more_runs_add_to_the_store(call, monkeypatch):
     call("compare", *PAIR)
     done = []
     real = experiment.do_job
-    monkeypatch.setattr(experiment, "ProcessPoolExecutor", lambda *_, **__: concurrent.futures.ThreadPoolExecutor(1))
+    monkeypatch.setattr(experiment, "work", lambda do, tasks, count: ((task, do(task)) for task in tasks))
     monkeypatch.setattr(experiment, "do_job", lambda job: done.append(job.seed) or real(job))
     assert call("compare", *PAIR, "--runs", 4)[0] == 0
     assert done == [4, 4]

@@ -1,7 +1,6 @@
 """Replications: planned, run once, stored as they finish, and gone on with after an interruption."""
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -25,11 +24,11 @@ def store(tmp_path):
 
 
 @pytest.fixture
-def in_threads(monkeypatch):
-    """Workers are threads of this process, one, so that a test can watch them; gives the jobs in their order."""
+def in_process(monkeypatch):
+    """This process does the work, so that a test can watch; gives the jobs in their order."""
     done = []
     real = experiment.do_job
-    monkeypatch.setattr(experiment, "ProcessPoolExecutor", lambda *_, **__: ThreadPoolExecutor(1))
+    monkeypatch.setattr(experiment, "work", lambda do, tasks, count: ((task, do(task)) for task in tasks))
     monkeypatch.setattr(experiment, "do_job", lambda job: done.append(job) or real(job))
     return done
 
@@ -101,28 +100,28 @@ def test_each_job_is_done_once_in_other_processes(store, monkeypatch):
             there[k] for k in ("objective", "solution", "found_at")
         ]
 
-    monkeypatch.setattr(experiment, "ProcessPoolExecutor", None)  # nothing is left to do
+    monkeypatch.setattr(experiment, "work", None)  # nothing is left to do
     told.clear()
     assert do_jobs(JOBS, store, "e", 2, lambda done, of, job: told.append((done, of))) == rows
     assert told == [(8, 8)]
 
 
-def test_only_what_is_missing_is_done(store, in_threads):
+def test_only_what_is_missing_is_done(store, in_process):
     do_jobs(JOBS[:3], store, "e")
-    assert in_threads == JOBS[:3]
+    assert in_process == JOBS[:3]
     rows = do_jobs(JOBS, store, "e")
-    assert in_threads == JOBS
+    assert in_process == JOBS
     assert len(rows) == len(JOBS)
     assert do_jobs(JOBS[:3], store, "e") == [row for row in rows if row["seed"] == 1][:3]
 
 
-def test_experiments_do_not_mix(store, in_threads):
+def test_experiments_do_not_mix(store, in_process):
     do_jobs(JOBS[:2], store, "e")
     do_jobs(JOBS[:2], store, "f")
-    assert len(in_threads) == 4
+    assert len(in_process) == 4
 
 
-def test_an_interrupt_keeps_what_is_finished(store, in_threads):
+def test_an_interrupt_keeps_what_is_finished(store, in_process):
     def interrupt(done, of, job):
         if done == 3:
             raise RuntimeError("enough")
@@ -131,9 +130,9 @@ def test_an_interrupt_keeps_what_is_finished(store, in_threads):
         do_jobs(JOBS, store, "e", 1, interrupt)
     finished = len(store.rows("e"))
     assert 3 <= finished < len(JOBS)
-    in_threads.clear()
+    in_process.clear()
     assert len(do_jobs(JOBS, store, "e")) == len(JOBS)
-    assert len(in_threads) == len(JOBS) - finished
+    assert len(in_process) == len(JOBS) - finished
 
 
 def test_an_error_of_a_run_comes_through(store):

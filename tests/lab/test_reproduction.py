@@ -23,7 +23,7 @@ def fill(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("a run was started")
 
-    monkeypatch.setattr(experiment, "ProcessPoolExecutor", refuse)
+    monkeypatch.setattr(experiment, "work", refuse)
     stores = []
 
     def fill(jobs, outcome, feasible=True):

@@ -50,7 +50,7 @@ def fill(monkeypatch, folder):
     def refuse(*_, **__):
         raise AssertionError("a run was started")
 
-    monkeypatch.setattr(experiment, "ProcessPoolExecutor", refuse)
+    monkeypatch.setattr(experiment, "work", refuse)
     stores = []
 
     def fill(jobs, outcome):
@@ -209,7 +209,19 @@ def test_infeasible_runs_are_counted(fill, folder):
     assert cells(profits)["ga-cpu"] == {"SENTO2": "20.0 (8,722.0)", "GK08": "25.0"}
     assert "3 of 3 runs ended infeasible and are not in the mean: rs-cpu on SENTO2, GK08." in profits.notes
     assert "1 of 3 runs ended infeasible and are not in the mean: ga-cpu on GK08." in profits.notes
-    assert cells(against)["rs-cpu"]["SENTO2"] == cells(against)["ga-cpu"]["GK08"] == "?"
+    assert cells(against)["rs-cpu"]["SENTO2"] == cells(against)["ga-cpu"]["GK08"] == "–"  # three runs tell nothing
+
+
+def test_infeasible_runs_rank_last(fill, folder):
+    def outcome(place, seed):
+        return None if place[1] == "ga-cpu" and seed > 4 else 10 * seed + 1000 * (place[1] == "ga-cpu"), 1.0
+
+    jobs = jobs_of(TINY, folder, 30)
+    profits, against = reproduce(TINY, fill(jobs, outcome), runs=30, folder=folder)[2]
+    assert cells(against)["ga-cpu"]["SENTO2"] == "▲"
+    bold = {row[0].text for row in profits.rows if row[1].bold}
+    assert "sns" in bold
+    assert "ga-cpu" not in bold
 
 
 def test_too_few_runs_have_no_significance(fill, folder):
@@ -243,7 +255,7 @@ def test_tiny_files(folder, tiny_budget, tmp_path, monkeypatch):
     group = Group("small", 2, 3, {"SENTO2": "mknap2.txt#SENTO2", "WEISH01": "gk08.dat"})
     with Store(tmp_path / "runs.sqlite") as store:
         tables = reproduce(group, store, runs=3, workers=1, folder=folder)
-        monkeypatch.setattr(experiment, "ProcessPoolExecutor", None)  # nothing is left to do
+        monkeypatch.setattr(experiment, "work", None)  # nothing is left to do
         assert reproduce(group, store, runs=3, folder=folder) == tables
         stored = {row["algorithm"]: row for row in store.rows("sns") if row["instance"] == "mknap2.txt#SENTO2"}
     texts = cells(tables[2][0])

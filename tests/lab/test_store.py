@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import subprocess
@@ -25,6 +26,15 @@ def result(**changes: Any) -> dict[str, Any]:
     return {**plain, "solution": [0, 1, 1], **changes}
 
 
+def test_violations(tmp_path: Path) -> None:
+    """Of results with one, and of those that do not tell."""
+    told: list[dict[str, Any]] = [{"feasible": False, "violation": 3.5}, {"feasible": False}, {"feasible": True}]
+    with Store(tmp_path / "runs.sqlite") as store:
+        for seed, facts in enumerate(told):
+            store.add(KEY._replace(seed=seed), result(**facts))
+        assert [row["violation"] for row in store.rows(KEY.experiment)] == [3.5, math.inf, 0.0]
+
+
 def test_round_trip(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     with Store(path) as store:
@@ -43,6 +53,7 @@ def test_round_trip(tmp_path: Path) -> None:
                 "config": "abc",
                 "objective": 5676,
                 "feasible": True,
+                "violation": 0.0,
                 "evaluations": 980,
                 "iterations": 70,
                 "seconds": 0.25,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -54,10 +55,11 @@ def as_text(table: Any, markup: bool = True) -> str:
     """A table of Rich as it looks on standard output; with markup, styles in brackets are none of its words."""
     from rich.console import Console
 
-    console = Console(highlight=False, markup=markup)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get()
+    screen, text = Console(), io.StringIO()  # Rich writes to a full screen even while it captures
+    Console(file=text, width=screen.width, force_terminal=screen.is_terminal, highlight=False, markup=markup).print(
+        table
+    )
+    return text.getvalue()
 
 
 def note(text: str) -> None:

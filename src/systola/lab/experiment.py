@@ -99,6 +99,8 @@ def do_jobs(
     done = len(jobs) - len(missing)
     if on_done and jobs:
         on_done(done, len(jobs), jobs[0])
+    if not missing:
+        return stored(jobs, store, experiment)
     lost: list[str] = []
     with closing(work(do_job, missing, workers or os.cpu_count() or 1)) as items:
         for item in items:

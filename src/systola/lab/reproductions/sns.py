@@ -16,10 +16,11 @@ from systola.engines.neighbourhood import MOST_EVALUATIONS, evaluations_for
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
 from systola.lab.experiment import Job, count_runs, do_jobs, key_of
+from systola.lab.outcomes import Outcomes, Samples
 from systola.lab.published import load_claims, load_figures
 from systola.lab.statistics import SMALLEST_SAMPLE, compare
 from systola.lab.store import Store
-from systola.lab.tables import BETTER, NEITHER, UNKNOWN, WORSE, Cell, Table, compact_table
+from systola.lab.tables import BETTER, NEITHER, WORSE, Cell, Table, compact_table
 from systola.stop import Stop
 
 EXPERIMENT = "sns"
@@ -27,7 +28,6 @@ FULL_RUNS, QUICK_RUNS = 30, 10  # with fewer than 8, no rank test of 91 pairs ca
 ABREAST = 8  # instances side by side, as in Tables 2 and 3
 
 Place = tuple[str, str]  # an instance and an algorithm, as the tables name them
-Samples = dict[str, dict[str, list[float]]]  # by instance, then by algorithm
 
 
 def _square(items: int) -> int:
@@ -155,30 +155,32 @@ def reproduce(
     rows = {key_of(row, EXPERIMENT): row for row in do_jobs([*once.values()], store, EXPERIMENT, workers, on_done)}
     done = {place: [rows[job.key(EXPERIMENT)] for job in some] for place, some in jobs.items()}
 
-    profits = _samples(group, done, lambda row: row["objective"] if row["feasible"] else None)
-    seconds = _samples(group, done, lambda row: row["seconds"])
+    outcomes = Outcomes(*(_samples(group, done, what) for what in ("objective", "violation")))
+    seconds = _samples(group, done, "seconds")
     notes = (*_over_budget(jobs), *_infeasible(done))
     shown = f"({count} run{'s' * (count > 1)}; published figures in brackets)"
-    profit_tables = _panels(group.profit_table, f"mean profit, {group.problem} {shown}", profits, 1, False, notes)
+    title = f"mean profit, {group.problem} {shown}"
+    profit_tables = _panels(group.profit_table, title, outcomes.feasible, 1, False, notes, outcomes.runs)
     time_tables = _panels(group.time_table, f"seconds a run on one core, {group.problem} {shown}", seconds, 3, True)
+    significance = _significance(group.profit_table, outcomes) if count >= SMALLEST_SAMPLE else ()
     return {
-        group.profit_table: (*profit_tables, *_significance(group.profit_table, profits)),
+        group.profit_table: (*profit_tables, *significance),
         group.time_table: time_tables,
     }
 
 
-def _samples(
-    group: Group, done: Mapping[Place, list[dict[str, Any]]], measure: Callable[[dict[str, Any]], float | None]
-) -> Samples:
-    """Values by place; runs without one leave samples short or empty."""
-    samples: Samples = {name: {c.name: [] for c in CONTENDERS} for name in group.instances}
-    for (name, algorithm), rows in done.items():
-        samples[name][algorithm] = [value for value in map(measure, rows) if value is not None]
-    return samples
+def _samples(group: Group, done: Mapping[Place, list[dict[str, Any]]], what: str) -> Samples:
+    return {name: {c.name: [row[what] for row in done[name, c.name]] for c in CONTENDERS} for name in group.instances}
 
 
 def _panels(
-    number: int, what: str, samples: Samples, decimals: int, minimise: bool, notes: tuple[str, ...] = ()
+    number: int,
+    what: str,
+    samples: Samples,
+    decimals: int,
+    minimise: bool,
+    notes: tuple[str, ...] = (),
+    runs: Mapping[str, Mapping[str, int]] | None = None,
 ) -> tuple[Table, ...]:
     """A table, or several below each other where there are many instances; notes come after the last."""
     printed = load_figures("sns", number)
@@ -188,7 +190,7 @@ def _panels(
     for start in range(0, len(names), each):
         part = {name: samples[name] for name in names[start : start + each]}
         title = f"Table {number}{', continued' if start else ''}: {what}"
-        table = compact_table(part, title, decimals=decimals, minimise=minimise, published=printed.figures)
+        table = compact_table(part, title, decimals=decimals, minimise=minimise, published=printed.figures, runs=runs)
         if printed.optima:
             optima = (f"({printed.optima[name]:,.{decimals}f})" if name in printed.optima else "" for name in part)
             table = replace(table, rows=(*table.rows, (Cell("optimum"), *map(Cell, optima))))
@@ -197,29 +199,23 @@ def _panels(
     return (*(replace(table, notes=()) for table in tables[:-1]), replace(tables[-1], notes=whole))
 
 
-def _significance(number: int, profits: Samples) -> tuple[Table, ...]:
+def _significance(number: int, outcomes: Outcomes) -> tuple[Table, ...]:
     """For each algorithm with a claim of the paper whether it is significantly better than each other one."""
-    tests = {}
-    for name, by_algorithm in profits.items():
-        enough = {a: values for a, values in by_algorithm.items() if len(values) >= SMALLEST_SAMPLE}
-        if len(enough) > 1:
-            tests[name] = compare(enough, minimise=False, welch=True)
-    if not tests:
-        return ()
+    tests = {
+        name: compare(profits, minimise=False, welch=True, violations=outcomes.violations[name])
+        for name, profits in outcomes.objectives.items()
+    }
     claims = load_claims("sns", number)
     signs = {1: BETTER, -1: WORSE, 0: NEITHER}
     tables = []
     for champion, beaten in claims.better.items():
         rows = []
         for other in (c.name for c in CONTENDERS if c.name != champion):
-            row = [Cell(other)]
-            for test in tests.values():
-                known = champion in test.names and other in test.names
-                row.append(Cell(signs[test.verdict(champion, other)] if known else UNKNOWN))
-            rows.append((*row, Cell(BETTER if other in beaten else "")))
+            ours = (Cell(signs[test.verdict(champion, other)]) for test in tests.values())
+            rows.append((Cell(other), *ours, Cell(BETTER if other in beaten else "")))
         notes = (
             f"{BETTER} {champion} is significantly better, {WORSE} significantly worse, {NEITHER} neither; "
-            f"{UNKNOWN} fewer than {SMALLEST_SAMPLE} feasible runs.",
+            "infeasible runs rank after feasible ones.",
             *(f"Paper: {note}" for note in claims.notes),
         )
         title = f"Table {number}: {champion} against the others, 95 %"
