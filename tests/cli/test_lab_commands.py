@@ -1,5 +1,6 @@
 """`systola compare` and `systola reproduce`: tables, JSON, plots, stores that let them go on, and refusals."""
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -56,7 +57,8 @@ def strict(text):
 
 def test_compare(call, no_runs):
     code, out, err = call("compare", *PAIR)
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err == "systola: 3 of 6 runs ended with an infeasible solution; they rank after all feasible ones\n"
     assert "mean ± std of 3 runs" in out
     assert "knapsack:20-100" in out
     assert Path("results/compare.sqlite").is_file()
@@ -117,10 +119,31 @@ def test_equal_results_are_no_difference(call):
     assert found["tests"]["knapsack:4-10"]["verdicts"] == [[0, 0], [0, 0]]
 
 
-def test_infeasible_runs_are_pointed_out(call):
-    args = ["knapsack:100-1000", "--algorithms", "sgs-b,rs", "--iterations", 1, *QUICK]
-    code, out, err = call("compare", *args)
-    assert code != 0 or "infeasible" in out + err
+# After three steps, a random search of 1400 solutions a step has feasible ones, and a genetic algorithm has none.
+UNEQUAL = ["knapsack:100-1000", "--algorithms", "sga,rs", "--iterations", 3, "--runs", 10, "--workers", 1, "--quiet"]
+
+
+def test_feasible_runs_rank_before_infeasible_ones(call):
+    code, out, err = call("compare", *UNEQUAL, "--json")
+    assert code == 0
+    assert err == "systola: 10 of 20 runs ended with an infeasible solution; they rank after all feasible ones\n"
+    found = strict(out)
+    objectives, violations = (found[part]["knapsack:100-1000"] for part in ("samples", "violations"))
+    assert min(objectives["sga"]) > max(objectives["rs"])  # better, were they allowed
+    assert found["feasible"] == {"knapsack:100-1000": {"sga": 0, "rs": 10}}
+    assert min(violations["sga"]) > 0 == max(violations["rs"])
+    assert found["tests"]["knapsack:100-1000"]["verdicts"] == [[0, -1], [1, 0]]
+
+    assert "– (0/10)  *" in call("compare", *UNEQUAL)[1]
+    out = call("compare", *UNEQUAL, "--format", "csv")[1]
+    assert out.startswith("Instance,sga,rs\nknapsack:100-1000,– (0/10),")  # notes go elsewhere
+    assert out.splitlines()[1].endswith(" (10/10)")
+    assert "| – (0/10) | **" in call("compare", *UNEQUAL, "--format", "markdown")[1]
+    assert r"& -- (0/10) & \textbf{" in call("compare", *UNEQUAL, "--format", "latex")[1]
+
+    pytest.importorskip("matplotlib", reason='needs the extra "plots"')
+    assert call("compare", *UNEQUAL, "--plots", "pictures")[0] == 0
+    assert len([*Path("pictures").iterdir()]) == 2
 
 
 def test_an_edited_file_is_run_again(call):
@@ -135,9 +158,11 @@ def test_an_edited_file_is_run_again(call):
 def test_plots_without_a_feasible_run(call):
     pytest.importorskip("matplotlib", reason='needs the extra "plots"')
     args = ["knapsack:100-1000", "--algorithms", "sgs-b,sgs-v", "--iterations", 0, *QUICK, "--plots", "pictures"]
-    code, out, _ = call("compare", *args)
+    code, out, err = call("compare", *args)
     assert code == 0
-    assert "mean ± std of 3 runs" in out
+    assert "– (0/3)  – (0/3)" in out
+    assert "no run on knapsack:100-1000 had a feasible solution: its convergence is not drawn" in err
+    assert [picture.name for picture in Path("pictures").iterdir()] == ["knapsack-100-1000-boxplots.png"]
 
 
 @pytest.mark.parametrize(
@@ -212,6 +237,21 @@ def test_reproduce_one_table(call, tiny_paper, no_runs):
     code, _, _ = call("reproduce", "sgs", "--table", 10, *QUICK, "--format", "latex", "--output", "tables")
     assert code == 0
     assert r"\begin{table}" in Path("tables/sgs-table-10.tex").read_text()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_tables_are_written_before_a_full_screen(call, tiny_paper):
+    args = ["reproduce", "sgs", "--table", 3, "--quick", *QUICK, "--output", "tables"]
+    with open("/dev/full", "w") as screen, contextlib.redirect_stdout(screen):
+        code, _, err = call(*args)
+    assert (code, err) == (2, "systola: the answer cannot be printed: No space left on device\n")
+    assert Path("tables/sgs-table-03.txt").read_text().startswith("Table 3: mean error")
+    Path("tables/sgs-table-03.txt").unlink()
+    Path("tables/sgs-table-03.txt").mkdir()
+    code, out, err = call(*args)
+    assert code == 2
+    assert out.startswith("Table 3: mean error")
+    assert "cannot write the table to tables/sgs-table-03.txt" in err
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,17 @@ class TestDrawn:
         looks = {(line.get_color(), repr(line._unscaled_dash_pattern)) for line in lines}
         assert len(looks) == 12
 
+    def test_infeasible_runs_are_marked(self) -> None:
+        (axes,) = plots.convergence({**CURVES, "sga": []}, infeasible={"sgs-b": 1, "sga": 2}).axes
+        shown = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert shown == ["sgs-b (1 of 4 runs infeasible)", "sga (2 of 2 runs infeasible)"]
+        with pytest.raises(InputError, match="one feasible run"):
+            plots.convergence({"sga": []}, infeasible={"sga": 2})
+        (axes,) = plots.boxplots({"a": [1.0, 2.0], "b": []}, infeasible={"a": [9.0], "b": [7.0, 8.0]}).axes
+        assert "infeasible" in axes.get_xlabel()
+        points = [values.get_offsets()[:, 0].tolist() for values in axes.collections if len(values.get_offsets())]
+        assert [some for some in points if some != [0.0]] == [[1.0, 2.0], [9.0], [7.0, 8.0]]
+
     def test_boxplots_show_every_run(self) -> None:
         (axes,) = plots.boxplots({"a": [1.0, 2.0, 3.0], "b": [4.0] * 5}, label="Error").axes
         dots = [len(c.get_offsets()) for c in axes.collections if len(c.get_offsets()) > 1]

@@ -279,3 +279,30 @@ def test_order_of_runs_and_algorithms_does_not_matter(samples: dict[str, list[fl
     for row in names:
         p = second.normality[second.names.index(row)]
         assert first.normality[first.names.index(row)] == pytest.approx(p)
+
+
+@pytest.mark.parametrize("minimise", [True, False])
+def test_feasible_runs_are_better_whatever_their_value(minimise: bool) -> None:
+    low, high = list(range(10)), list(range(100, 110))
+    samples = {"forbidden": low if minimise else high, "allowed": high if minimise else low}
+    violations = {"forbidden": [1e-9] * 10, "allowed": [0.0] * 10}
+    assert compare(samples, minimise=minimise).verdict("forbidden", "allowed") == 1
+    found = compare(samples, minimise=minimise, violations=violations)
+    assert found.verdict("forbidden", "allowed") == -1
+    assert (found.omnibus, found.normal) == ("kruskal-wallis", (False, False))
+    assert compare(samples, violations={name: [0.0] * 10 for name in samples}) == compare(samples)
+
+
+def test_infeasible_runs_are_ordered_by_violation_then_by_value() -> None:
+    ten = list(range(10))
+    near, far = [1.0] * 10, [math.inf] * 10
+    assert compare({"near": ten, "far": ten}, violations={"near": near, "far": far}).verdict("near", "far") == 1
+    twenty = [value + 10 for value in ten]
+    assert compare({"a": ten, "b": twenty}, violations={"a": far, "b": far}).verdict("a", "b") == 1
+    assert compare({"a": ten, "b": ten}, violations={"a": near, "b": near}).omnibus_p == 1.0
+
+
+@pytest.mark.parametrize("violations", [[1.0] * 4, [-1.0, 0.0, 0.0], [math.nan, 0.0, 1.0]])
+def test_bad_violations(violations: list[float]) -> None:
+    with pytest.raises(InputError, match="each run of a sample has a violation, 0 or more"):
+        compare({"a": [1, 2, 3], "b": [1, 2, 3]}, violations={"a": violations, "b": [0.0] * 3})

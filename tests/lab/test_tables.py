@@ -109,6 +109,18 @@ def test_maximise_missing_and_single_runs() -> None:
     )
 
 
+def test_most_feasible_runs_first() -> None:
+    """Samples are those of feasible runs: more of them are better than a better mean, and none are never the best."""
+    samples = {"x": {"a": [9.0], "b": [1.0, 3.0], "c": [2.0, 3.0], "d": []}, "y": {"a": [], "d": []}}
+    runs = {"x": dict.fromkeys("abcd", 2), "y": {"a": 2, "d": 0}}
+    table = mean_table(samples, "Profit", minimise=False, runs=runs)
+    assert [[cell.text for cell in row[1:]] for row in table.rows] == [
+        ["9.00e0 (1/2)", "2.00e0 ± 1.41e0 (2/2)", "2.50e0 ± 7.07e-1 (2/2)", "– (0/2)"],
+        ["– (0/2)", "", "", ""],
+    ]
+    assert [cell.bold for row in table.rows for cell in row[1:]] == [False, False, True, False] + [False] * 4
+
+
 def test_equal_values_have_no_spread() -> None:
     (row,) = mean_table({"x": {"a": [0.1] * 3, "b": [1.0, 2.0]}}, "Error").rows
     assert row[1] == Cell("1.00e-1 ± 0.00e0", bold=True)
