@@ -1,9 +1,12 @@
 """`systola draw`: pictures from the command line."""
 
 import json
+import warnings
 
+import numpy as np
 import pytest
 
+import systola as sy
 from systola.cli import main
 
 SHOP = "flowshop:8x3@5?objectives=makespan,tardiness"
@@ -51,7 +54,7 @@ def test_pictures(saved, tmp_path, kind, names, instance):
         ("gantt", ["alone"], None, "a Gantt chart needs the flowshop that was solved"),
         ("gantt", ["one", "two"], SHOP, "a Gantt chart is of one result, but got 2"),
         ("gantt", ["alone"], "flowshop:8x3@6", "the result is not one of"),
-        ("convergence", ["one"], None, "has no feasible solution of one objective"),
+        ("convergence", ["one"], None, "has several objectives, and a convergence plot is of one"),
     ],
 )
 def test_what_cannot_be_drawn(saved, tmp_path, capsys, kind, names, instance, message):
@@ -67,3 +70,19 @@ def test_the_front_is_in_the_result(saved):
     assert data["front"] == sorted(data["front"])
     assert len(data["front"]) == len(data["front_solutions"])
     assert "front" not in json.loads((saved / "alone").read_text())
+
+
+def test_infeasible_runs_are_told_in_a_convergence_plot(saved, tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason='needs the extra "plots"')
+    heavy = sy.Knapsack(np.ones(20, int), np.full(20, 100), 50)  # nothing fits but nothing
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        never = sy.solve(heavy, sy.SGA(size=4), stop=sy.Iterations(0), backend="python")
+    assert not never.feasible
+    never.save(tmp_path / "never")
+    target = tmp_path / "picture.svg"
+    assert not main(["draw", "convergence", str(saved / "alone"), str(tmp_path / "never"), "--output", str(target)])
+    assert "sga (1 of 1 runs infeasible)" in target.read_text()
+    with pytest.raises(SystemExit):
+        main(["draw", "convergence", str(tmp_path / "never"), "--output", str(target)])
+    assert "a convergence plot needs one feasible run or more" in capsys.readouterr().err

@@ -83,10 +83,15 @@ def _draw_gantt(loaded: dict[str, Any], problem: Any) -> Any:
 def _draw_convergence(loaded: dict[str, Any]) -> Any:
     from systola.lab.plots import convergence
 
-    curves = defaultdict(list)
+    curves: dict[str, list[Any]] = defaultdict(list)
+    infeasible: dict[str, int] = defaultdict(int)
     for path, result in loaded.items():
+        if isinstance(result.objective, list):
+            raise InputError(f"{path} has several objectives, and a convergence plot is of one; draw its front instead")
         samples = [s for s in result.trace.samples if s.violation == 0]
-        if not samples or isinstance(samples[0].objective, list):
-            raise InputError(f"{path} has no feasible solution of one objective to draw")
-        curves[result.algorithm].append(([s.evaluations for s in samples], [s.objective for s in samples]))
-    return convergence(curves)
+        found = curves[result.algorithm]
+        if samples:
+            found.append(([s.evaluations for s in samples], [s.objective for s in samples]))
+        else:
+            infeasible[result.algorithm] += 1
+    return convergence(curves, infeasible=infeasible)
