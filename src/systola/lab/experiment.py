@@ -105,7 +105,7 @@ def do_jobs(
     with closing(work(do_job, missing, workers or os.cpu_count() or 1)) as items:
         for item in items:
             if isinstance(item, Request):
-                raise Incomplete(f"interrupted by {item.name}: {_state(done, jobs, store)}")
+                raise Incomplete(f"interrupted: {_state(done, jobs, store)}")
             if isinstance(item, Death):
                 lost.append(f"{item.task.instance}, {item.task.algorithm}, seed {item.task.seed} ({item.why})")
                 continue

@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
 from systola.errors import SystolaError
+from systola.signals import held_signals
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
@@ -33,11 +34,8 @@ class Death(Generic[Task]):
     why: str
 
 
-@dataclass(frozen=True)
 class Request:
-    """Someone asked to finish, by the signal of this name."""
-
-    name: str
+    """A signal asked to finish."""
 
 
 def work(
@@ -46,12 +44,12 @@ def work(
     """Do tasks in so many processes; gives each with its outcome as it finishes, in any order.
 
     A worker that dies is told of and replaced; its task is not done again, for it may be what killed it. After a few
-    deaths no other is started. A signal that asks to finish (Ctrl-C, SIGTERM, SIGHUP) is the last item; a second one
-    ends at once. What a task raises is raised here. Close this when you leave it: that ends all workers.
+    deaths no other is started. A request to finish (Ctrl-C, SIGTERM, SIGHUP) is the last item; a second ends at once.
+    What a task raises is raised here. Close this when you leave it: that ends all workers.
     """
     queue, deaths = iter(tasks), 0
     workers: list[_Worker[Task, Outcome]] = []
-    with heard_requests() as requests:
+    with _requests() as requests:
         try:
             while True:
                 while len(workers) < count and deaths < _MOST_DEATHS and (task := next(queue, None)) is not None:
@@ -78,7 +76,7 @@ def work(
                         worker.give(following)
                     yield task, outcome
                 if requests in ready:
-                    yield Request(requests.recv())
+                    yield Request()
                     return
         finally:
             for worker in workers:
@@ -86,30 +84,16 @@ def work(
 
 
 @contextmanager
-def heard_requests() -> Iterator[Connection]:
-    """Signals that ask to finish send their names here instead of ending the process; after one, they end it again.
-
-    Ignored ones stay ignored (nohup), and only the main thread can hear any.
-    """
+def _requests() -> Iterator[Connection]:
+    """Something to read as soon as a signal asks to finish."""
     reader, writer = multiprocessing.Pipe(duplex=False)
-    before: dict[int, Any] = {}
 
-    def hear(number: int, frame: Any) -> None:
-        for each in before:
-            signal.signal(each, signal.SIG_DFL)
-        writer.send(signal.Signals(number).name)
+    def tell() -> None:
+        with suppress(OSError):  # too late: the work is done
+            writer.send(None)
 
-    try:
-        if threading.current_thread() is threading.main_thread():
-            for number in _STOPPING:
-                if signal.getsignal(number) is not signal.SIG_IGN:
-                    before[number] = signal.signal(number, hear)
+    with reader, writer, held_signals(tell):
         yield reader
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        reader.close()
-        writer.close()
 
 
 class _Worker(Generic[Task, Outcome]):
