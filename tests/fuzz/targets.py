@@ -100,7 +100,6 @@ def _path(random: Random, shop: Workshop) -> str:
 
 _ALGORITHMS = ("auto", "sgs-t", "sgs-e", "sgs-v", "sgs-b", "rs", "sga", "ega", "ga", "cellular", "ssga", "hill", "tabu")
 _ALGORITHMS += ("ig", "pls", "memetic", "pugace", "sns-exp", "SGS", "nothing", "")
-_LONG = ("auto", "cellular", "memetic", "pugace", "ig", "pls", "tabu", "ssga", "hill")
 _KEYS = ("length", "width", "size", "crossover", "mutation", "flavour", "repair", "elite", "tenure", "name", "x", "")
 _MIGRATION = ("rate", "export_every", "import_every", "holding", "send_slots", "pool", "synchronous", "lags", "demes")
 
@@ -142,9 +141,6 @@ def solve_line(random: Random, shop: Workshop) -> list[str]:
     ]
     for option in random.sample(options, random.randint(0, 5)):
         args += option()
-    named = [args[k + 1] for k, arg in enumerate(args[:-1]) if arg == "--algorithm"]
-    if (named or ["auto"])[-1] in _LONG:  # interpreted, one step of these takes seconds
-        args += random.choice((["--print-config"], ["--evaluations", "1"], ["--algorithm", "rs"]))
     return [*args, "--iterations", "1", "--seconds", "1", "--backend", random.choice(("python",) * 9 + ("cuda",))]
 
 
