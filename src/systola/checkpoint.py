@@ -29,13 +29,17 @@ def write_checkpoint(path: str | Path, state: Mapping[str, Any], arrays: Mapping
 
     Raises OSError when the disk is full or the folder cannot be written; the old checkpoint is then untouched.
     """
-    path = Path(path)
+    write_atomically(Path(path), pack_checkpoint(state, arrays))
+
+
+def pack_checkpoint(state: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
+    """The content of a checkpoint."""
     body = io.BytesIO()
     np.savez(body, allow_pickle=False, **dict(arrays))
     raw = body.getvalue()
     told = json.dumps(dict(state), sort_keys=True)
     header = {"schema": SCHEMA, "digest": _digest(told, raw), "state": dict(state)}
-    write_atomically(path, json.dumps(header).encode() + b"\n" + raw)
+    return json.dumps(header).encode() + b"\n" + raw
 
 
 def _digest(state: str, raw: bytes) -> str:

@@ -6,6 +6,7 @@ import platform
 import warnings
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from systola.checkpoint import check_identity, check_progress, read_checkpoint
 from systola.encodings import Array
 from systola.engines.catalog import make_engine
 from systola.engines.engine import Design, Engine
-from systola.engines.immigration import hosts
 from systola.engines.pareto import PLS
 from systola.environment import check_environment
 from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError, SlowObjectiveWarning
@@ -29,8 +29,8 @@ from systola.exact import check_exactly
 from systola.faults import explain_fault, explain_refusal
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
-from systola.islands.deme import seed_of
 from systola.islands.islands import Islands
+from systola.islands.plan import Plan, in_brief, lay_out
 from systola.problem import MOST_MEASURES, Problem, evaluate, violation
 from systola.records import widen
 from systola.result import Result
@@ -123,7 +123,7 @@ def solve(
 
     engines = engine.engines() if isinstance(engine, Islands) else [engine]
     with within_memory(problem):
-        designs = [e.prepare(problem) for e in engines]
+        designs = lay_out(problem, engines)
         design = designs[0]
         stop = _limit(make_stop(stop), designs)
         given = _storage_of(problem, start, min(d.started for d in designs))
@@ -137,18 +137,18 @@ def solve(
     if isinstance(engine, Islands):
         if backend == "cuda":
             raise InputError("islands run on the CPU, but the backend is cuda; leave it out")
-        works = [Work(problem, d, measures, dtype, seed_of(seed, k)) for k, d in enumerate(designs)]
+        plan = Plan(problem, engines, designs, measures, dtype, seed)
         folder, written, read = (Path(path) if path else None for path in (checkpoint, record, replay))
         archipelago = Archipelago(
-            works,
+            plan,
             engine,
             stop,
             threads or most,
-            compiled,
+            backend == "cpu",
             callback,
             folder,
             checkpoint_every,
-            _identify_islands(works, engine, engines, seed),
+            _identify_islands(plan, engine),
             written,
             read,
             mpi.find_world(),
@@ -206,20 +206,22 @@ def _limit(stop: Stop, designs: list[Design]) -> Stop:
     return stop
 
 
-def _identify_islands(works: list[Work], islands: Islands, engines: list[Engine], seed: int) -> dict[str, Any]:
-    """What a checkpoint or a record of arrivals must have been made with."""
-    for engine, work in zip(engines, works, strict=True):
-        if not hosts(work.design.record):
-            raise InputError(f"{engine.name} cannot be a deme, because nobody could move in; choose another engine")
+def _identify_islands(plan: Plan, islands: Islands) -> dict[str, Any]:
+    """What a checkpoint or a record of arrivals must have been made with; no longer for more demes."""
+    told = {id(engine): parameters_of(engine) for engine in plan.engines}
     return {
-        "problem": works[0].problem.digest(),
-        "engines": [engine.name for engine in engines],
-        "parameters": [parameters_of(engine) for engine in engines],
-        "operators": [type(work.design.record).__name__ for work in works],
-        "islands": {k: _as_data(v) for k, v in islands.described().items()},
-        "seed": seed,
+        "problem": plan.problem.digest(),
+        "engines": _run_lengths([engine.name for engine in plan.engines]),
+        "parameters": _run_lengths([told[id(engine)] for engine in plan.engines]),
+        "operators": _run_lengths([type(design.record).__name__ for design in plan.designs]),
+        "islands": {k: in_brief(_as_data(v)) for k, v in islands.described().items()},
+        "seed": plan.seed,
         "version": __version__,
     }
+
+
+def _run_lengths(values: list[Any]) -> Any:
+    return in_brief([[value, len(list(group))] for value, group in groupby(values)])
 
 
 def parameters_of(engine: Engine | Islands) -> dict[str, Any]:

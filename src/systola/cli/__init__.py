@@ -49,11 +49,12 @@ def cli() -> None:
 def main(args: list[str] | None = None) -> Any:
     """Entry point: errors become a sentence and an exit code."""
     from systola.environment import check_environment
-    from systola.errors import InputError, SystolaError
-    from systola.islands.mpi import told_rank
+    from systola.errors import SystolaError
+    from systola.islands import mpi
     from systola.signals import INTERRUPTED, ended_by_signals
 
     try:
+        mpi.find_world()  # first of all, so that a process that fails can tell the others of its job
         check_environment()
         with ended_by_signals():
             return cli.main(args=args, prog_name="systola", standalone_mode=False) or 0
@@ -61,13 +62,13 @@ def main(args: list[str] | None = None) -> Any:
         click.echo("systola: interrupted", err=True)
         sys.exit(INTERRUPTED)
     except click.ClickException as error:
-        error.show()
+        mpi.fail(error.show, 2)
         sys.exit(2)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except SystolaError as error:
-        if told_rank() == 0 or not isinstance(error, InputError):  # bad input is bad for all processes of a job
-            click.echo(f"systola: {error}", err=True)
+        sentence = f"systola: {error}"
+        mpi.fail(lambda: click.echo(sentence, err=True), error.exit_code)
         sys.exit(error.exit_code)
     except MemoryError:
         click.echo("systola: this needs more memory than the machine gives; choose something smaller", err=True)

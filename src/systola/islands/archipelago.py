@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import signal
 import threading
 import time
@@ -12,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from systola.backends.session import Work
-from systola.checkpoint import check_identity, read_checkpoint, write_checkpoint
 from systola.encodings import Array
-from systola.errors import InputError
 from systola.faults import told_plainly
-from systola.islands.account import Account, account_of, find_leader, join_histories, summarise
+from systola.islands.account import Account, Outcome, Part, account_of, conclude, describe, events_of, join_histories
 from systola.islands.deme import Deme
 from systola.islands.islands import Islands
-from systola.islands.journal import Journal, Replay, read_journal
+from systola.islands.journal import Journal, Notebook, Replay, join_notes, part_of, read_journal
+from systola.islands.parcel import Parcel
+from systola.islands.plan import Plan
+from systola.islands.saves import SavedSet, Saver, Saving, free_set, open_saves
 from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
@@ -37,7 +40,7 @@ _FOREVER = 2**62
 class Archipelago:
     """One run of islands; `go` runs it to its end. It has what a result is made from, as `Run` has."""
 
-    works: list[Work]
+    plan: Plan
     islands: Islands
     stop: Stop
     threads: int
@@ -51,19 +54,21 @@ class Archipelago:
     world: World | None = None  # processes that share the demes
 
     demes: list[Deme] = field(default_factory=list)  # those of this process
-    accounts: list[Account] = field(default_factory=list)  # of all, at the end
+    accounts: list[Account] = field(default_factory=list)  # at the end: of all for the first process, else of its own
     reason: str = ""
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
-    saves_asked: float = 0.0  # when a signal last asked for checkpoints
+    _asked: float = 0.0  # when a signal last asked for a checkpoint
     _earlier: float = 0.0
     _began: float = 0.0
     _error: BaseException | None = None
+    _waiting: list[Parcel] = field(default_factory=list)  # for demes of this process, as their checkpoint has it
+    _outcome: Outcome | None = None
 
     @property
     def work(self) -> Work:
         """That of the first deme; the problem is that of all."""
-        return self.works[0]
+        return self.plan.work(0)
 
     def clock(self) -> float:
         """Seconds since the beginning, compiling not counted, earlier parts of a resumed run included."""
@@ -73,41 +78,74 @@ class Archipelago:
         """Run until a budget is met or the user interrupts."""
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
         with interruptible():
-            self._prepare(range(rank, len(self.works), ranks))
-        journal = read_journal(self.replay, self.identity, len(self.works)) if self.replay else None
+            self._prepare(range(rank, len(self.plan), ranks))
+        journal = read_journal(self.replay, self.identity, len(self.plan)) if self.replay else None
         with held_signals() as interruption, self._saving_on_signal():
-            asked = lambda: interruption.asked  # noqa: E731
+            saved = open_saves(resumed, self.identity, len(self.plan)) if resumed else None
+            if saved:
+                for deme in self.demes:
+                    self._restore(deme, saved)
             if self.world:
-                self.world.wait()  # first populations are not made while others still compile
-            self._begin(given, resumed)
+                self.world.meet(self._digest(saved))  # others may still compile, or have failed
+            self._began = time.perf_counter()
+            for deme in self.demes if not saved else ():
+                deme.start(given)
+            asked = lambda: interruption.asked  # noqa: E731
             crew = self._run_ranks(asked) if self.world else self._run_threads(asked, journal)
         self.seconds = self.clock()
-        noted = Journal()
-        for worker in crew:
-            noted.absorb(worker.journal)
-        mine = [account_of(deme) for deme in self.demes], noted, [w.reason for w in crew if w.reason], self.notes
-        everyone = self.world.share(mine) if self.world else [mine]
-        self.accounts = sorted((a for accounts, *_ in everyone for a in accounts), key=lambda a: a.number)
-        self.notes = [note for *_, notes in everyone for note in notes]
-        if len(everyone) < ranks:
-            self.notes.append(f"{ranks - len(everyone)} of {ranks} processes failed, and the others went on")
-        self._tell_why([reason for _, _, reasons, _ in everyone for reason in reasons])
-        if self.checkpoint:
-            for deme in self.demes:
-                self.save(deme)
+        self._conclude(crew, ranks)
+        if crew[0].saver:
+            crew[0].saver.finish(self.demes, self.world)
+        if self.record and rank == 0:
+            try:
+                join_notes(self.record, max(ranks, len(crew)), len(self.plan), self.identity)
+            except OSError as error:
+                self.notes.append(f"the record of arrivals {self.record} could not be written: {error.strerror}")
+        if self.world:
+            self.world.wait()  # nobody leaves before all is saved
         self._tell("done")
-        if self.record and (self.world is None or self.world.rank == 0):
-            whole = Journal()
-            for _, part, *_ in everyone:
-                whole.absorb(part)
-            whole.save(self.record, self.identity)
+
+    def _conclude(self, crew: list[Worker], ranks: int) -> None:
+        """Put together what all processes have to tell: the first one learns all of it, others what is the best."""
+        for worker in crew:
+            if worker.notes:
+                worker.notes.close()
+                if worker.notes.failure:
+                    self.notes.append(f"what arrived could not be noted for {self.record}: {worker.notes.failure}")
+        problem, mine = self.plan.problem, [account_of(deme) for deme in self.demes]
+        history = join_histories(problem, events_of(self.demes))
+        part = Part(mine, history, [w.reason for w in crew if w.reason], self.notes)
+        parts = self.world.gather(part) if self.world else [part]
+        found = conclude(problem, parts, self.seconds) if parts else None
+        self._outcome = self.world.hear(found) if self.world else found
+        assert self._outcome is not None
+        self.accounts = sorted((a for p in parts or [part] for a in p.accounts), key=lambda a: a.number)
+        self.notes = list(self._outcome.notes)
+        left = self.world.size if self.world else 1
+        if left < ranks:
+            self.notes.append(f"{ranks - left} of {ranks} processes failed, and the others went on")
+        known = ("interrupted", "target", "callback", "seconds")
+        self.reason = next((r for r in known if r in self._outcome.reasons), "") or self._ran_out(self._outcome)
+
+    def _tell_failures(self, failures: list[str]) -> None:
+        """Why the last checkpoint could not be written, or nothing, if it could."""
+        told = f"the checkpoint {self.checkpoint} could not be written: "
+        kept = [note for note in self.notes if not note.startswith(told)]
+        self.notes = kept + [told + failure for failure in dict.fromkeys(failures)]
+
+    def _digest(self, saved: SavedSet | None) -> int:
+        """Differs between processes that are about to make different runs."""
+        told = self.identity, self.stop.__dict__, bool(self.checkpoint), bool(self.record), saved and saved.digests
+        return int(hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:15], 16)
 
     def _run_threads(self, asked: Callable[[], bool], journal: Journal | None) -> list[Worker]:
         """Demes dealt out to threads; this one tells how they get on."""
         workers = self._count_workers()
         slots, rate = self.islands.send_slots, self.islands.rate
         transport = Replay(workers, journal) if journal else Mailboxes(workers, slots, rate)
-        crew = [self._hire(self.demes[k::workers], transport, asked, journal) for k in range(workers)]
+        transport.lay(self._waiting)
+        saving = self._plan_saves(workers)
+        crew = [self._hire(k, self.demes[k::workers], transport, asked, journal, saving) for k in range(workers)]
         threads = [threading.Thread(target=self._man, args=(w, transport), daemon=True) for w in crew]
         for thread in threads:
             thread.start()
@@ -126,11 +164,14 @@ class Archipelago:
     def _run_ranks(self, asked: Callable[[], bool]) -> list[Worker]:
         """The demes of this process, which also tells, between stretches."""
         assert self.world is not None
-        row = self.work.problem.encoding.empty(self.work.problem.space, 1)[0]
-        owners = [number % self.world.size for number in range(len(self.works))]
+        row = self.plan.problem.encoding.empty(self.plan.problem.space, 1)[0]
+        owners = [number % self.world.size for number in range(len(self.plan))]
         while True:
             transport = self.world.connect(owners, self.islands.send_slots, self.islands.rate, row)
-            worker = self._hire(self.demes, transport, asked, None)
+            transport.lay(self._waiting)
+            saving = self._plan_saves(self.world.size)
+            worker = self._hire(self.world.rank, self.demes, transport, asked, None, saving)
+            worker.rest = _Telling(self, worker).do
             try:
                 worker.run()
                 return [worker]
@@ -141,64 +182,76 @@ class Archipelago:
                 owners = self._adopt()
 
     def _adopt(self) -> list[int]:
-        """Share out the demes of processes that have failed, as their checkpoints have them; the new owners of all."""
+        """Share out the demes of processes that have failed, as their checkpoint has them; the new owners of all."""
         assert self.world is not None
         kept = self.world.share([deme.number for deme in self.demes])
         owners = {number: rank for rank, numbers in enumerate(kept) for number in numbers}
-        orphans = [number for number in range(len(self.works)) if number not in owners]
+        orphans = [number for number in range(len(self.plan)) if number not in owners]
         owners |= {number: k % self.world.size for k, number in enumerate(orphans)}
-        for number in orphans:
-            if owners[number] == self.world.rank:
-                deme = self._make(number)
-                self._settle(deme, self.work.problem.encoding.empty(self.work.problem.space, 0), self.checkpoint)
-                self.demes.append(deme)
-                self.notes.append(f"deme {number} was adopted at step {deme.step}, after a process had failed")
-        return [owners[number] for number in range(len(self.works))]
+        mine = [number for number in orphans if owners[number] == self.world.rank]
+        saved, self._waiting = None, []
+        if mine and self.checkpoint and (self.checkpoint / "manifest.json").exists():
+            saved = open_saves(self.checkpoint, self.identity, len(self.plan))
+        for number in mine:
+            deme = self._make(number)
+            if saved:
+                self._restore(deme, saved)
+            else:
+                deme.start(self.plan.problem.encoding.empty(self.plan.problem.space, 0))
+            self.demes.append(deme)
+            self.notes.append(f"deme {number} was adopted at step {deme.step}, after a process had failed")
+        return [owners[number] for number in range(len(self.plan))]
 
-    def _prepare(self, numbers: Any) -> None:
-        """Make the demes of these numbers, and compile what they need."""
+    def _prepare(self, numbers: range) -> None:
+        """Make the demes of these numbers, and compile all that they need: the clock does not run yet."""
         if self.callback:
             self.callback(Progress("compiling", 0, 0, 0.0))
-        with told_plainly(self.work.problem):
+        with told_plainly(self.plan.problem):
             for number in numbers:
                 deme = self._make(number)
                 deme.session.start(0, 0)
                 deme.session.dwell(1, 0)
+                deme.session.best()
                 self.demes.append(deme)
 
     def _make(self, number: int) -> Deme:
-        around = neighbours_of(number, len(self.works))
-        return Deme(number, self.works[number], self.islands, around, self.compiled)
+        return Deme(number, self.plan.work(number), self.islands, neighbours_of(number, len(self.plan)), self.compiled)
 
-    def _begin(self, given: Array, resumed: Path | None) -> None:
-        """First populations, or those of a checkpoint."""
-        self._began = time.perf_counter()
-        if resumed is not None and not any(resumed.glob("deme-*.checkpoint")):
-            raise InputError(f"there are no checkpoints of demes in {resumed}; a folder of them is what to resume from")
-        for deme in self.demes:
-            self._earlier = max(self._earlier, self._settle(deme, given, resumed))
-            if resumed is not None and deme.step == 0:
-                self.notes.append(f"deme {deme.number} has no checkpoint in {resumed} and starts anew")
+    def _restore(self, deme: Deme, saved: SavedSet) -> None:
+        state, arrays = saved.read(deme.number)
+        self._waiting += deme.restore(state, arrays)
+        self._earlier = max(self._earlier, float(state["seconds"]))
 
-    def _settle(self, deme: Deme, given: Array, folder: Path | None) -> float:
-        """A deme's checkpoint in this folder, or else its first population; seconds that the run had taken then."""
-        path = folder / _name(deme.number) if folder else None
-        if path is None or not path.exists():
-            deme.start(given)
-            return 0.0
-        state, arrays = read_checkpoint(path)
-        check_identity(state, self.identity, path)
-        deme.restore(state, arrays)
-        return float(state["seconds"])
+    def _plan_saves(self, workers: int) -> Saving | None:
+        if self.checkpoint is None:
+            return None
+        first = free_set(self.checkpoint) if not self.world or self.world.rank == 0 else 0
+        first = self.world.hear(first) if self.world else first
+        return Saving(
+            self.checkpoint,
+            self.identity,
+            self.checkpoint_every,
+            first,
+            workers,
+            self.clock,
+            lambda: self._asked,
+            self._tell_failures,
+        )
 
     def _hire(
-        self, demes: list[Deme], transport: Transport, asked: Callable[[], bool], journal: Journal | None
+        self,
+        number: int,
+        demes: list[Deme],
+        transport: Transport,
+        asked: Callable[[], bool],
+        journal: Journal | None,
+        saving: Saving | None,
     ) -> Worker:
-        last = dict(journal.last) if journal else dict.fromkeys(range(len(self.works)), self._last_step())
-        stop = Stop() if journal else self.stop
-        worker = Worker(demes, transport, stop, last, self.clock, asked, lambda: None)
+        last = dict(journal.last) if journal else dict.fromkeys((deme.number for deme in demes), self._last_step())
+        worker = Worker(demes, transport, Stop() if journal else self.stop, last, self.clock, asked, lambda: None)
         worker.synchronous, worker.replaying = self.islands.synchronous, journal is not None
-        worker.rest = _Chores(self, worker).do
+        worker.saver = Saver(saving, number, demes, transport) if saving else None
+        worker.notes = Notebook(part_of(self.record, number)) if self.record else None
         if isinstance(transport, Replay):
             worker.note_round = transport.note_round
         return worker
@@ -206,9 +259,7 @@ class Archipelago:
     def _last_step(self) -> int:
         last = _FOREVER if self.stop.iterations is None else self.stop.iterations
         if self.stop.evaluations is not None:
-            started = sum(w.design.started for w in self.works)
-            each = sum(w.design.per_step for w in self.works)
-            last = min(last, (self.stop.evaluations - started) // each)
+            last = min(last, (self.stop.evaluations - self.plan.started) // self.plan.per_step)
         return last
 
     def _man(self, worker: Worker, transport: Mailboxes) -> None:
@@ -220,30 +271,13 @@ class Archipelago:
             self._error = self._error or error
             transport.give_up()
 
-    def _tell_why(self, reasons: list[str]) -> None:
-        known = ("interrupted", "target", "callback", "seconds")
-        self.reason = next((r for r in known if r in reasons), "") or self._ran_out()
-
-    def _ran_out(self) -> str:
+    def _ran_out(self, outcome: Outcome) -> str:
         """Why there is nothing left to do."""
         if self.replay:
             return "replayed"
-        if self.stop.stall is not None and any(account.step < self._last_step() for account in self.accounts):
+        if self.stop.stall is not None and outcome.fewest < self._last_step():
             return "stall"
         return "evaluations" if self._last_step() != self.stop.iterations else "iterations"
-
-    def save(self, deme: Deme) -> None:
-        """Write the checkpoint of a deme; a run is worth more than its checkpoint, so that it goes on if it cannot."""
-        assert self.checkpoint is not None
-        state, arrays = deme.save()
-        try:
-            self.checkpoint.mkdir(parents=True, exist_ok=True)
-            write_checkpoint(
-                self.checkpoint / _name(deme.number), {**self.identity, **state, "seconds": self.clock()}, arrays
-            )
-        except OSError as error:
-            told = f"the checkpoint of deme {deme.number} could not be written: {error.strerror}"
-            self.notes = [n for n in self.notes if n != told] + [told]
 
     @contextmanager
     def _saving_on_signal(self) -> Iterator[None]:
@@ -253,7 +287,7 @@ class Archipelago:
             return
 
         def ask(number: int, frame: Any) -> None:
-            self.saves_asked = time.perf_counter()
+            self._asked = time.perf_counter()
 
         before = signal.signal(signal.SIGUSR1, ask)
         try:
@@ -268,11 +302,11 @@ class Archipelago:
         """
         if self.callback is None or not self.demes:
             return False
-        problem, seconds = self.work.problem, self.clock()
-        measures, step = self.demes[0].history[-1][2], max(deme.step for deme in self.demes)
+        problem, seconds = self.plan.problem, self.clock()
+        measures, step = self.demes[0].latest[2], max(deme.step for deme in self.demes)
         for deme in self.demes[1:]:
-            if ranks_above(problem.record, deme.history[-1][2], measures):
-                measures = deme.history[-1][2]
+            if ranks_above(problem.record, deme.latest[2], measures):
+                measures = deme.latest[2]
         fractions = [0.0]
         if self._last_step() < _FOREVER:
             fractions.append(step / max(1, self._last_step()))
@@ -294,7 +328,7 @@ class Archipelago:
     def repeatable(self) -> bool:
         """Whether the same call would give the same result: on one thread demes take turns, whatever the clock says."""
         in_turns = self.world is None and self._count_workers() == 1
-        bound = self.islands.synchronous or in_turns or len(self.works) == 1 or self.replay is not None
+        bound = self.islands.synchronous or in_turns or len(self.plan) == 1 or self.replay is not None
         return bound and self.stop.repeatable and self.reason not in ("interrupted", "callback")
 
     @property
@@ -303,51 +337,51 @@ class Archipelago:
         return "cpu" if self.compiled else "python"
 
     @property
+    def outcome(self) -> Outcome:
+        """What is known in the end."""
+        assert self._outcome is not None
+        return self._outcome
+
+    @property
     def step(self) -> int:
         """Steps of the deme that has made most."""
-        return max(account.step for account in self.accounts)
+        return self.outcome.step
 
     @property
     def evaluations(self) -> int:
         """Solutions made in all demes."""
-        return sum(account.evaluations for account in self.accounts)
+        return self.outcome.evaluations
 
     @property
     def trace(self) -> Trace:
         """How the best solution developed."""
-        return join_histories(self.work.problem, self.accounts)
+        return self.outcome.trace
 
     def best(self) -> tuple[Array, Array, int]:
         """Measures, decisions and step of the best solution."""
-        leader = find_leader(self.work.problem, self.accounts)
-        decisions = self.work.problem.encoding.load(self.work.problem.space, leader.best)[0]
-        return leader.measures, decisions, leader.found_at
+        problem, leader = self.plan.problem, self.outcome.leader
+        return leader.measures, problem.encoding.load(problem.space, leader.best)[0], leader.found_at
 
     def report(self) -> dict[str, Any]:
-        """What each deme did, and all of them together."""
-        names = self.identity["engines"]
-        ranks = self.world.size if self.world else 1
-        return summarise(self.work.problem, self.accounts, names, self.islands, self.seconds, ranks)
+        """What all demes did together, and each of them; a process that is not the first tells of its own ones."""
+        return {
+            **{k: v for k, v in self.islands.described().items() if k != "demes"},
+            "ranks": self.world.size if self.world else 1,
+            **self.outcome.counts,
+            "demes": [describe(self.plan.problem, a, self.plan.engines[a.number].name) for a in self.accounts],
+        }
 
 
-class _Chores:
-    """What a worker does between stretches: save its demes, and tell how they get on if nobody else does."""
+class _Telling:
+    """What a process of several does between stretches: tell how its demes get on."""
 
     def __init__(self, run: Archipelago, worker: Worker) -> None:
         self._run, self._worker = run, worker
-        self._saved = self._told = time.perf_counter()
+        self._told = time.perf_counter()
 
     def do(self) -> None:
-        run, now = self._run, time.perf_counter()
-        if run.checkpoint and (now - self._saved >= run.checkpoint_every or run.saves_asked > self._saved):
-            self._saved = now
-            for deme in self._worker.demes:
-                run.save(deme)
-        if run.world and now - self._told >= _REPORT_SECONDS:
+        now = time.perf_counter()
+        if now - self._told >= _REPORT_SECONDS:
             self._told = now
-            if run._tell("running") and not self._worker.reason:
+            if self._run._tell("running") and not self._worker.reason:
                 self._worker.reason = "callback"
-
-
-def _name(deme: int) -> str:
-    return f"deme-{deme:05d}.checkpoint"

@@ -14,10 +14,12 @@ from systola.engines.immigration import berth
 from systola.errors import InputError
 from systola.islands.dwelling import COUNT, HEAD, INJECTED, Dwelling, put_in, toss
 from systola.islands.islands import Islands
-from systola.islands.parcel import Parcel
+from systola.islands.parcel import Parcel, count_in, pack, size_of_parcel, unpack
 from systola.reading import is_number, is_whole
 
 _SEED, _HOLD, _CHOICE = range(3)  # what random numbers are for
+
+Event = tuple[int, float, Array]  # a better solution: step, seconds, measures
 
 
 @dataclass
@@ -47,14 +49,15 @@ class Deme:
     step: int = 0
     pace: float = 0.0  # seconds that a step takes
     counters: Counters = field(default_factory=Counters)
-    history: list[tuple[int, float, Array]] = field(default_factory=list)  # better and better: step, seconds, measures
+    history: list[Event] = field(default_factory=list)  # better and better, at exports and imports
+    glimpse: Event | None = None  # what is better still, where a run ends between two of them
     _elites: list[Array] = field(default_factory=list)
     _serials: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.session = Dwelling(self.work, self.compiled, self.islands.pool)
         self.pool = self.session.pool
-        self._mark = b""
+        self.goal = self.next_stop()  # of a round of synchronous demes; what was sent by its end is imported after it
 
     def start(self, given: Array) -> None:
         """Make the first population."""
@@ -77,16 +80,27 @@ class Deme:
         self.counters.injected = int(self.pool.state[INJECTED])
         self.counters.computing += took
 
-    def look(self, seconds: float) -> None:
-        """After a stretch: see whether it brought anything better; now, `seconds` after the beginning of the run."""
-        if self.session.mark != self._mark:
+    def look(self, seconds: float, stopped: bool = True) -> None:
+        """After some steps: see whether they brought anything better; now, `seconds` after the beginning of the run.
+
+        Where demes do not stop to export or import, nothing is kept that would change what they export next.
+        """
+        if not self.history or self.session.mark != self.history[-1][2].tobytes():
             best = self.session.best()
-            if self._mark:
-                self._elites = [*self._elites, best.best[0].copy()][-self.islands.rate :]
-            self._mark = self.session.mark
-            self.history.append((self.step, seconds, best.score[0].copy()))
+            event = self.step, seconds, best.score[0].copy()
+            if not stopped:
+                self.glimpse = event
+            else:
+                if self.history:
+                    self._elites = [*self._elites, best.best[0].copy()][-self.islands.rate :]
+                self.history.append(event)
         if self.islands.lags and self.step:
             time.sleep(self.islands.lags[self.number])
+
+    @property
+    def latest(self) -> Event:
+        """The best solution that was seen."""
+        return self.glimpse or self.history[-1]
 
     def exports_now(self) -> bool:
         """Whether an export is due and not held back."""
@@ -139,33 +153,41 @@ class Deme:
         """Solutions in the pool."""
         return int(self.pool.state[COUNT])
 
-    def save(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """All that the deme needs to go on, between two steps."""
+    def save(self, waiting: list[Parcel]) -> tuple[dict[str, Any], dict[str, Array]]:
+        """All that the deme needs to go on, between two steps, with what has arrived and was not taken in."""
         elites = np.stack(self._elites) if self._elites else self.pool.guests[:0]
+        mail = np.zeros((len(waiting), self._parcel_size), np.uint8)
+        for parcel, room in zip(waiting, mail, strict=True):
+            pack(parcel, room)
         state = {
             "deme": self.number,
             "step": self.step,
+            "goal": self.goal,
             "counters": asdict(self.counters),
             "history": [[step, seconds, measures.tolist()] for step, seconds, measures in self.history],
             "serials": {str(k): v for k, v in self._serials.items()},
         }
         arrays = {f"pool.{k}": v for k, v in self.pool._asdict().items()}
-        return state, {**self.session.save(), **arrays, "elites": elites}
+        return state, {**self.session.save(), **arrays, "elites": elites, "mail": mail}
 
-    def restore(self, state: dict[str, Any], arrays: dict[str, Array]) -> None:
-        """The inverse of `save`."""
+    def restore(self, state: dict[str, Any], arrays: dict[str, Array]) -> list[Parcel]:
+        """The inverse of `save`; gives back what waits for the deme."""
         wrong = self._find_wrong(state, arrays)
         if wrong:
             raise InputError(f"the checkpoint's {wrong} does not fit these islands")
         self.session.restore(arrays)
         for name, values in self.pool._asdict().items():
             values[...] = arrays[f"pool.{name}"]
-        self.step = int(state["step"])
+        self.step, self.goal = int(state["step"]), int(state["goal"])
         self.counters = Counters(**state["counters"])
         self.history = [(s, t, np.array(m, self.work.dtype)) for s, t, m in state["history"]]
         self._serials = {int(k): v for k, v in state["serials"].items()}
         self._elites = list(arrays["elites"])
-        self._mark = self.session.mark
+        return [unpack(room, self.pool.guests[0]) for room in arrays["mail"]]
+
+    @property
+    def _parcel_size(self) -> int:
+        return size_of_parcel(self.islands.rate, self.pool.guests[0])
 
     def _find_wrong(self, state: dict[str, Any], arrays: dict[str, Array]) -> str:
         """What of a checkpoint cannot be of this deme; empty if all can."""
@@ -195,8 +217,24 @@ class Deme:
             return "serials"
         if not isinstance(history, list) or not history or not all(map(self._is_event, history)):
             return "history"
-        times = (state.get("seconds"), state.get("step"))
-        return "" if is_number(times[0]) and is_whole(times[1]) else "step and seconds"
+        if not self._can_wait(arrays.get("mail")):
+            return "mail"
+        times = (state.get("step"), state.get("goal"))
+        return "" if is_number(state.get("seconds")) and all(map(is_whole, times)) else "step, goal and seconds"
+
+    def _can_wait(self, mail: Array | None) -> bool:
+        """Whether these are packed parcels for this deme."""
+        if mail is None or mail.dtype != np.uint8 or mail.shape[1:] != (self._parcel_size,):
+            return False
+        encoding, space = self.work.problem.encoding, self.work.problem.space
+        for room in mail:
+            if not 0 <= count_in(room) <= self.islands.rate:
+                return False
+            parcel = unpack(room, self.pool.guests[0])
+            known = parcel.target == self.number and parcel.source in self.neighbours
+            if not known or not encoding.are_sound(space, parcel.rows).all():
+                return False
+        return True
 
     def _is_event(self, event: Any) -> bool:
         """Whether it is a step, seconds, and measures."""

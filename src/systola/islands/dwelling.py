@@ -74,7 +74,7 @@ class Dwelling(CpuSession):
         row = work.problem.encoding.empty(work.problem.space, 1)[0]
         self.pool = make_pool(places, row)
         self.memory += sum(array.nbytes for array in self.pool)
-        self._dwell: Any = dwell if compiled else _dwell
+        self._dwell: Any = dwell if compiled else self._blame(_dwell)
 
     def dwell(self, step: int, steps: int) -> None:
         """Make `steps` steps from `step` on."""

@@ -1,17 +1,19 @@
 """The record of an asynchronous run: what arrived where and when. With it the run can be made again bit for bit.
 
 A deme's steps depend on its seed and on what it imports, so it is enough to know, for each import, which parcels it
-brought, and which parcels found no slot. The replay holds a deme back until what it needs has been sent again.
+brought, and which parcels found no slot. Each worker notes that in a file of its own, and in the end they become one.
+The replay holds a deme back until what it needs has been sent again.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from systola.errors import InputError
 from systola.files import write_atomically
@@ -21,43 +23,87 @@ from systola.reading import is_whole, parse_json, read_file
 
 _SCHEMA = 1
 _MOST_BYTES = 2**30
+_LAST, _IMPORTS, _SKIPPED = "last", "import", "skip"  # what a line is about
+
+
+class Notebook:
+    """What a worker notes while it runs, in a file of its own: a line of numbers for each thing."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[str] | None = None
+        self.failure = ""
+
+    def note_import(self, deme: int, step: int, parcels: list[Parcel]) -> None:
+        """These parcels were taken in by a deme after this step."""
+        if parcels:
+            self._note(_IMPORTS, deme, step, *(v for p in parcels for v in (p.source, p.serial)))
+
+    def note_skip(self, parcel: Parcel) -> None:
+        """This parcel found no slot."""
+        self._note(_SKIPPED, parcel.source, parcel.step, parcel.target)
+
+    def note_last(self, deme: int, step: int) -> None:
+        """The last step of a deme; there is nothing more to note of it."""
+        self._note(_LAST, deme, step)
+
+    def _note(self, kind: str, *numbers: int) -> None:
+        """A run is worth more than its record: if it cannot be written, that is told at the end."""
+        if self.failure:
+            return
+        try:
+            if self._file is None:
+                self._file = self._path.open("w")
+            self._file.write(f"{kind} {' '.join(map(str, numbers))}\n")
+        except OSError as error:
+            self.failure = error.strerror or str(error)
+
+    def close(self) -> None:
+        """All is noted."""
+        try:
+            if self._file is not None:
+                self._file.close()
+        except OSError as error:
+            self.failure = error.strerror or str(error)
+
+
+def part_of(path: Path, worker: int) -> Path:
+    """Where a worker notes its part of a record."""
+    return path.with_name(f"{path.name}.part-{worker}")
+
+
+def join_notes(path: Path, workers: int, demes: int, identity: dict[str, Any]) -> None:
+    """Make one JSON file of what the workers have noted, and remove their files; OSError if it cannot be done."""
+    noted: dict[str, dict[int, list[str]]] = {kind: defaultdict(list) for kind in (_LAST, _IMPORTS, _SKIPPED)}
+    parts = [part for part in (part_of(path, k) for k in range(workers)) if part.exists()]
+    for part in parts:
+        with part.open() as file:
+            for line in file:
+                kind, deme, rest = line.split(None, 2)
+                noted[kind][int(deme)].append(rest.strip().replace(" ", ", "))
+    if len(noted[_LAST]) < demes:
+        raise OSError(errno.ENOENT, f"those of {demes - len(noted[_LAST])} demes are not in this folder")
+    fields = [f'"schema": {_SCHEMA}', f'"run": {json.dumps(identity)}']
+    for kind, name in ((_LAST, "last"), (_IMPORTS, "imports"), (_SKIPPED, "skipped")):
+        shape = "{}" if kind == _LAST else "[[{}]]"
+        rows = (f'"{deme}": ' + shape.format("], [".join(lines)) for deme, lines in sorted(noted[kind].items()))
+        fields.append(f'"{name}": {{{", ".join(rows)}}}')
+    write_atomically(path, ("{" + ", ".join(fields) + "}\n").encode())
+    for part in parts:
+        part.unlink()
 
 
 @dataclass
 class Journal:
     """Of each deme: the last step, imports as [step, source, serial, ...], and skipped parcels as [step, target]."""
 
-    last: dict[int, int] = field(default_factory=dict)
-    imports: dict[int, list[list[int]]] = field(default_factory=lambda: defaultdict(list))
-    skipped: dict[int, list[list[int]]] = field(default_factory=lambda: defaultdict(list))
-
-    def note_import(self, deme: int, step: int, parcels: list[Parcel]) -> None:
-        """These parcels were taken in by a deme after this step."""
-        if parcels:
-            self.imports[deme].append([step, *(v for p in parcels for v in (p.source, p.serial))])
-
-    def note_skip(self, parcel: Parcel) -> None:
-        """This parcel found no slot."""
-        self.skipped[parcel.source].append([parcel.step, parcel.target])
-
-    def absorb(self, other: Journal) -> None:
-        """What another worker has noted, of other demes."""
-        self.last.update(other.last)
-        self.imports.update(other.imports)
-        self.skipped.update(other.skipped)
-
-    def save(self, path: Path, identity: dict[str, Any]) -> None:
-        """Write JSON."""
-        names = ("last", "imports", "skipped")
-        data = {n: {str(k): v for k, v in sorted(getattr(self, n).items())} for n in names}
-        try:
-            write_atomically(path, (json.dumps({"schema": _SCHEMA, "run": identity, **data}) + "\n").encode())
-        except OSError as error:
-            raise InputError(f"cannot write the record of arrivals to {path}: {error.strerror}") from None
+    last: dict[int, int]
+    imports: dict[int, list[list[int]]]
+    skipped: dict[int, list[list[int]]]
 
 
 def read_journal(path: Path, identity: dict[str, Any], demes: int) -> Journal:
-    """What `save` wrote, of this run; an InputError if it is something else."""
+    """What `join_notes` wrote, of this run; an InputError if it is something else."""
     try:
         data = parse_json(read_file(path, "the record of arrivals", _MOST_BYTES))
         schema, run = data["schema"], dict(data["run"])
@@ -143,5 +189,5 @@ class Replay(Mailboxes):
                 return
             self._idle[threading.get_ident()] = self._events
             stuck = len(self._idle) == self.workers and set(self._idle.values()) == {self._events}
-            if stuck and not self._halted.is_set() and len(self._done) < self.workers:
+            if stuck and not self._sum_up().over:
                 raise InputError("the record of arrivals waits for a parcel that is never sent; it is damaged")

@@ -18,14 +18,15 @@ from typing import Any
 import numpy as np
 
 from systola.encodings import Array
-from systola.errors import InputError, MissingExtra
+from systola.errors import InputError, MissingExtra, SystolaError
 from systola.islands.parcel import Parcel, pack, size_of_parcel, unpack
+from systola.islands.transport import Vote
 
-_TAG = 7
+_TAG, _PART = 7, 9
 _MOST_PROBES = 16  # messages taken in at a time: whoever is flooded must get on with its own work
 _NAP_SECONDS = 30e-6
+_PATIENCE_SECONDS = 5.0  # with others that may have the same error to tell
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE")
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 
 
 _opened: list[MpiWorld] = []  # none or one
@@ -37,13 +38,8 @@ def told_size() -> int:
 
 
 def told_rank() -> int:
-    """The rank of this process, as MPI or whoever launched it says; 0 if nobody did."""
-    if _opened:
-        return _opened[0].rank
-    if told_size() == 1:
-        return 0  # a process alone has nobody who would speak for it, whatever a scheduler calls it
-    told = (_told(name) for name in _RANKS)
-    return next((rank for rank in told if rank is not None), 0)
+    """The rank of this process; 0 if it is alone."""
+    return _opened[0].rank if _opened else 0
 
 
 def _tasks_of_slurm() -> int:
@@ -61,18 +57,20 @@ def find_world() -> MpiWorld | None:
     """All processes of this job, if there are several; an error says what is missing."""
     if told_size() == 1:
         return None
-    try:
-        from mpi4py import MPI
-    except (ImportError, RuntimeError) as error:  # mpi4py without a library raises RuntimeError
-        reason = str(error).splitlines()[0]
-        raise MissingExtra(f"a run on several processes ({reason}; an MPI library must be there, too)", "mpi") from None
-    world = MpiWorld(MPI.COMM_WORLD)
+    if not _opened:
+        try:
+            from mpi4py import MPI
+        except (ImportError, RuntimeError) as error:  # mpi4py without a library raises RuntimeError
+            reason = str(error).splitlines()[0]
+            what = f"a run on several processes ({reason}; an MPI library must be there, too)"
+            raise MissingExtra(what, "mpi") from None
+        _opened.append(MpiWorld(MPI.COMM_WORLD))
+    world = _opened[0]
     if _tasks_of_slurm() > 1 and world.size == 1:
         raise InputError(
             f"srun has started {_tasks_of_slurm()} tasks, but each of them is alone in its MPI world; choose the MPI "
             "that mpi4py was built for with srun --mpi=..."
         )
-    _opened[:] = [world]
     return world if world.size > 1 else None
 
 
@@ -84,6 +82,31 @@ def leave(code: int) -> None:
         os._exit(code)
 
 
+def fail(show: Callable[[], None], code: int) -> None:
+    """Before this process ends with an error: show it, once if others have the same, and end the others, too."""
+    world = _opened[0] if _opened and _opened[0].size > 1 else None
+    if world is None:
+        show()
+        return
+    if not world.has_met:
+        world.come(code, None, time.monotonic() + _PATIENCE_SECONDS)
+    if world.teller in (None, world.rank):
+        show()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    if world.teller is None:
+        world.communicator.Abort(code)
+    world.wait(time.monotonic() + _PATIENCE_SECONDS)  # until it is shown
+
+
+class FailedElsewhere(SystolaError):
+    """Another process of the job has failed, and says why."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__("another process of this job has failed")
+        self.exit_code = code
+
+
 class MpiWorld:
     """A communicator. Where MPI can tolerate faults (ULFM, as Open MPI does), it shrinks to those who are left."""
 
@@ -92,6 +115,9 @@ class MpiWorld:
         self.rank: int = communicator.Get_rank()
         self.size: int = communicator.Get_size()
         self.wounded = False
+        self.has_met = False
+        self.teller: int | None = None  # who says why the job ends, if all know that it does
+        self._meeting = communicator.Dup()
 
     def connect(self, owners: Sequence[int], slots: int, rate: int, row: Array) -> MpiTransport:
         return MpiTransport(self.communicator, owners, slots, rate, row)
@@ -110,18 +136,58 @@ class MpiWorld:
         self.wounded = True
         return True
 
+    def meet(self, digest: int) -> None:
+        """Before the first step: an error if another process has failed, or is about to make another run."""
+        code, same = self.come(0, digest, None)
+        if code:
+            raise FailedElsewhere(code)
+        if not same:
+            self.teller = 0
+            raise InputError(
+                "all processes of a job must make the same run, but they have different instances, algorithms, "
+                "parameters, budgets or checkpoints; start all of them with the same options and files"
+            )
+
+    def come(self, code: int, digest: int | None, until: float | None) -> tuple[int, bool]:
+        """Meet the others: the exit code of those that have failed, and whether the digests of others are the same.
+
+        Nobody knows the teller if they have not come in time.
+        """
+        from mpi4py import MPI
+
+        least = -(2**62)
+        failing = self.size - self.rank if code else 0
+        digests = [least, least] if digest is None else [digest, -digest]
+        mine, found = np.array([code, failing, *digests], np.int64), np.zeros(4, np.int64)
+        request = self._meeting.Iallreduce(mine, found, op=MPI.MAX)
+        if not _sleep_until(request.Test, until):
+            return code, True
+        self.has_met = True
+        if found[0]:
+            self.teller = self.size - int(found[1])
+        return int(found[0]), bool(found[2] == -found[3] or found[2] == least)
+
     def share(self, mine: Any) -> list[Any]:
         told: list[Any] = self.communicator.allgather(mine)
         return told
 
-    def wait(self) -> None:
-        _sleep_until(self.communicator.Ibarrier().Test)
+    def gather(self, mine: Any) -> list[Any]:
+        return self.communicator.gather(mine) or []
+
+    def hear(self, told: Any) -> Any:
+        return self.communicator.bcast(told)
+
+    def wait(self, until: float | None = None) -> None:
+        _sleep_until(self.communicator.Ibarrier().Test, until)
 
 
-def _sleep_until(is_met: Callable[[], bool]) -> None:
-    """Ranks that spin take the cores from others, so they sleep."""
+def _sleep_until(is_met: Callable[[], bool], until: float | None = None) -> bool:
+    """Ranks that spin take the cores from others, so they sleep; whether it was met in time."""
     while not is_met():
+        if until is not None and time.monotonic() > until:
+            return False
         time.sleep(_NAP_SECONDS)
+    return True
 
 
 class MpiTransport:
@@ -140,7 +206,10 @@ class MpiTransport:
         self._local: dict[tuple[int, int], int] = defaultdict(int)
         self._taking: list[tuple[Any, Any]] = []
         self._vote: tuple[Any, Any, Any] | None = None
-        self._over = False
+        self._over: Vote | None = None
+        self._parts: list[bytes] = []  # handed in to rank 0
+        self._giving: list[tuple[Any, Any]] = []
+        self._getting: list[tuple[Any, Any]] = []
 
     def post(self, parcel: Parcel) -> bool:
         link = parcel.source, parcel.target
@@ -170,6 +239,15 @@ class MpiTransport:
                 self._local[parcel.source, deme] -= 1
         return box
 
+    def waiting(self, deme: int) -> list[Parcel]:
+        return list(self._mail.get(deme, ()))
+
+    def lay(self, parcels: list[Parcel]) -> None:
+        for parcel in parcels:
+            self._mail[parcel.target].append(parcel)
+            if self._owners[parcel.source] == self._rank:
+                self._local[parcel.source, parcel.target] += 1
+
     def _probe(self) -> None:
         """Take in some of what is there, for whichever deme of this process it is."""
         for _ in range(_MOST_PROBES):
@@ -183,40 +261,68 @@ class MpiTransport:
             parcel = unpack(room, self._row)
             self._mail[parcel.target].append(parcel)
 
+    def hand_in(self, part: bytes) -> None:
+        room = np.frombuffer(part, np.uint8)
+        self._giving = [send for send in self._giving if not send[0].Test()]
+        self._giving.append((self._world.Issend([room, self._mpi.BYTE], dest=0, tag=_PART), room))
+
+    def handed_in(self) -> list[bytes]:
+        self._take_parts()
+        parts, self._parts = self._parts, []
+        return parts
+
+    def _take_parts(self) -> None:
+        if self._rank > 0:
+            return
+        status = self._mpi.Status()
+        while (message := self._world.Improbe(source=self._mpi.ANY_SOURCE, tag=_PART, status=status)) is not None:
+            room = np.zeros(status.Get_count(self._mpi.BYTE), np.uint8)
+            self._getting.append((message.Irecv([room, self._mpi.BYTE]), room))
+        done = [got for got in self._getting if got[0].Test()]
+        self._getting = [got for got in self._getting if all(got is not other for other in done)]
+        self._parts += [room.tobytes() for _, room in done]
+
     def gather(self) -> None:
         """My parcels have been taken in, then all ranks say so of theirs; until then, take in what comes."""
 
         def all_taken() -> bool:
             self._probe()
-            return not self._taking and all(send[0].Test() for sends in self._sends.values() for send in sends)
+            self._take_parts()
+            sends = [*self._giving, *(send for sends in self._sends.values() for send in sends)]
+            return not self._taking and not self._getting and all(send[0].Test() for send in sends)
 
         _sleep_until(all_taken)
         self._sends.clear()
+        self._giving.clear()
         barrier = self._control.Ibarrier()
 
         def all_here() -> bool:
             self._probe()
-            return bool(barrier.Test()) and not self._taking
+            self._take_parts()
+            return bool(barrier.Test()) and not self._taking and not self._getting
 
         _sleep_until(all_here)
 
-    def agree(self, halt: bool, done: bool) -> bool:
-        """One vote is always under way, of what each rank said when it began; all learn its outcome in the same one."""
-        if self._over:
-            return True
+    def agree(self, vote: Vote) -> Vote | None:
+        """One poll is always under way, of what each rank said when it began; all learn its outcome in the same one."""
+        if self._over is not None:
+            return self._over
         if self._vote is None:
-            self._vote = self._begin_vote(halt, done)
+            self._vote = self._begin_vote(vote)
         request, _, found = self._vote
-        if request.Test():
-            self._vote = None
-            self._over = bool(found[0] or not found[1])
-        return self._over
+        if not request.Test():
+            return None
+        self._vote = None
+        told = Vote(*found.tolist())
+        if told.over:
+            self._over = told
+        return told
 
-    def agree_now(self, halt: bool, done: bool) -> bool:
-        request, _, found = self._begin_vote(halt, done)
+    def agree_now(self, vote: Vote) -> Vote:
+        request, _, found = self._begin_vote(vote)
         _sleep_until(request.Test)
-        return bool(found[0] or not found[1])
+        return Vote(*found.tolist())
 
-    def _begin_vote(self, halt: bool, done: bool) -> tuple[Any, Any, Any]:
-        mine, found = np.array([halt, not done], np.int32), np.zeros(2, np.int32)
+    def _begin_vote(self, vote: Vote) -> tuple[Any, Any, Any]:
+        mine, found = np.array(vote, np.int64), np.zeros(len(vote), np.int64)
         return self._control.Iallreduce(mine, found, op=self._mpi.MAX), mine, found

@@ -37,6 +37,11 @@ def pack(parcel: Parcel, room: npt.NDArray[np.uint8]) -> None:
     room[8 * _HEAD + count : 8 * _HEAD + count + len(body)] = body
 
 
+def count_in(room: npt.NDArray[np.uint8]) -> int:
+    """How many solutions a packed parcel says it has."""
+    return int(room[: 8 * _HEAD].view(np.int64)[-1])
+
+
 def unpack(room: npt.NDArray[np.uint8], like: Array) -> Parcel:
     """The inverse of `pack`, for solutions like this row."""
     target, source, serial, step, count = (int(v) for v in room[: 8 * _HEAD].view(np.int64))

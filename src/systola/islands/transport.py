@@ -9,10 +9,27 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from systola.encodings import Array
 from systola.islands.parcel import Parcel
+
+END, BREAK = 1, 2  # halt: after this round of synchronous demes, or at once
+
+
+class Vote(NamedTuple):
+    """What a worker says; what all have said is the largest of each number."""
+
+    halt: int = 0
+    more: int = 0  # whether a deme has something left to do
+    begun: int = 0  # checkpoints that are to be begun
+    closed: int = 0  # those for which nothing is left to do
+    whole: int = 0  # of these, those that are there to resume from
+
+    @property
+    def over(self) -> bool:
+        """Whether all end now: someone wants to halt, or all are done."""
+        return self.halt > 0 or not self.more
 
 
 class Transport(Protocol):
@@ -30,11 +47,23 @@ class Transport(Protocol):
     def gather(self) -> None:
         """Wait until all that anybody has posted has arrived. All workers call it."""
 
-    def agree(self, halt: bool, done: bool) -> bool:
-        """Whether all end now: someone wants to halt, or all are done. Never waits; all learn it sooner or later."""
+    def waiting(self, deme: int) -> list[Parcel]:
+        """What has arrived for a deme and was not collected."""
 
-    def agree_now(self, halt: bool, done: bool) -> bool:
-        """The same, at once: all workers call it and wait for each other."""
+    def lay(self, parcels: list[Parcel]) -> None:
+        """What was waiting when a checkpoint was made."""
+
+    def agree(self, vote: Vote) -> Vote | None:
+        """What all have said by now, if that is known. Never waits; all learn the same end sooner or later."""
+
+    def agree_now(self, vote: Vote) -> Vote:
+        """What all say now: all workers call it and wait for each other."""
+
+    def hand_in(self, part: bytes) -> None:
+        """Something for the first worker."""
+
+    def handed_in(self) -> list[bytes]:
+        """To the first worker since it last asked."""
 
 
 class World(Protocol):
@@ -49,8 +78,17 @@ class World(Protocol):
     def survives(self, error: BaseException) -> bool:
         """Whether others have failed and those left may go on without them; rank and size are then new ones."""
 
+    def meet(self, digest: int) -> None:
+        """Before the first step: an error if another process has failed, or is about to make another run."""
+
     def share(self, mine: Any) -> list[Any]:
         """What every process has to tell, in the order of ranks."""
+
+    def gather(self, mine: Any) -> list[Any]:
+        """The same for rank 0 alone; nothing for others."""
+
+    def hear(self, told: Any) -> Any:
+        """What rank 0 tells."""
 
     def wait(self) -> None:
         """Until all are here."""
@@ -66,9 +104,11 @@ class Mailboxes:
         self._mail: dict[int, list[Parcel]] = defaultdict(list)
         self._underway: dict[tuple[int, int], int] = defaultdict(int)
         self._barrier = threading.Barrier(workers)
-        self._halted = threading.Event()
-        self._done: set[int] = set()
-        self._halts, self._dones = 0, 0
+        self._poll = threading.Barrier(workers, self._count)
+        self._said: dict[int, Vote] = {}
+        self._counted = Vote()
+        self._given_up = False
+        self._parts: list[bytes] = []
 
     def post(self, parcel: Parcel) -> bool:
         with self._lock:
@@ -94,25 +134,51 @@ class Mailboxes:
     def gather(self) -> None:
         self._barrier.wait()
 
-    def agree(self, halt: bool, done: bool) -> bool:
-        if halt:
-            self._halted.set()
-        if done:
-            with self._lock:
-                self._done.add(threading.get_ident())
-        return self._halted.is_set() or len(self._done) == self.workers
-
-    def agree_now(self, halt: bool, done: bool) -> bool:
-        if self._barrier.wait() == 0:
-            self._halts = self._dones = 0
-        self._barrier.wait()
+    def waiting(self, deme: int) -> list[Parcel]:
         with self._lock:
-            self._halts += halt
-            self._dones += done
-        self._barrier.wait()
-        return self._halts > 0 or self._dones == self.workers
+            return list(self._mail.get(deme, ()))
+
+    def lay(self, parcels: list[Parcel]) -> None:
+        for parcel in parcels:
+            self.post(parcel)
+
+    def agree(self, vote: Vote) -> Vote:
+        with self._lock:
+            self._said[threading.get_ident()] = vote
+            return self._sum_up()
+
+    def _sum_up(self) -> Vote:
+        """What all have said by now; with the lock held."""
+        told = _largest(self._said)
+        if self._given_up:
+            return told._replace(halt=BREAK)
+        return told if len(self._said) == self.workers else told._replace(more=1)
+
+    def agree_now(self, vote: Vote) -> Vote:
+        with self._lock:
+            self._said[threading.get_ident()] = vote
+        self._poll.wait()
+        return self._counted
+
+    def _count(self) -> None:
+        """When all have voted, and before anybody goes on."""
+        self._counted = _largest(self._said)
+
+    def hand_in(self, part: bytes) -> None:
+        with self._lock:
+            self._parts.append(part)
+
+    def handed_in(self) -> list[bytes]:
+        with self._lock:
+            parts, self._parts = self._parts, []
+        return parts
 
     def give_up(self) -> None:
         """After an error: nobody waits any longer."""
-        self._halted.set()
+        self._given_up = True
         self._barrier.abort()
+        self._poll.abort()
+
+
+def _largest(said: dict[int, Vote]) -> Vote:
+    return Vote(*(max(numbers) for numbers in zip(*said.values(), strict=True)))

@@ -1,16 +1,22 @@
-"""A worker runs some demes, a stretch of each in turn, and moves their parcels."""
+"""A worker runs some demes, a stretch of each in turn, and moves their parcels.
+
+Asynchronous demes take turns by what they have spent, so that one with long steps does not hold up the others. That is
+solutions made and measured, which anybody would count alike; or seconds, if seconds are what the run is given.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from systola.faults import check_faults
 from systola.islands.deme import Deme
-from systola.islands.journal import Journal
+from systola.islands.journal import Notebook
 from systola.islands.parcel import Parcel
-from systola.islands.transport import Transport
+from systola.islands.saves import Saver
+from systola.islands.transport import BREAK, END, Transport, Vote
 from systola.run import reaches
 from systola.stop import Stop
 
@@ -32,33 +38,36 @@ class Worker:
     synchronous: bool = False
     replaying: bool = False
     note_round: Callable[[bool], None] = lambda idle: None  # in a replay: whether there was nothing to do
-    journal: Journal = field(default_factory=Journal)
+    notes: Notebook | None = None
+    saver: Saver | None = None
     reason: str = ""
     _held: set[int] = field(default_factory=set)  # demes that wait for what they need, in a replay
+    _spent: dict[int, float] = field(default_factory=lambda: defaultdict(int))
 
     def run(self) -> None:
         """Go on until all agree to end."""
         (self._go_together if self.synchronous else self._go_alone)()
-        for deme in self.demes:
-            self.journal.last[deme.number] = deme.step
+        if self.notes:
+            for deme in self.demes:
+                self.notes.note_last(deme.number, deme.step)
 
     def _go_alone(self) -> None:
         """Each deme at its own pace."""
-        while not self.transport.agree(bool(self.reason), self._is_done()):
-            idle = True
+        while not ((told := self.transport.agree(self._vote())) and told.over):
+            idle, on_turn = True, self._whose_turn()
             for deme in self.demes:
                 if deme.number in self._held:
                     idle = not self._import(deme) and idle
-                elif self._may_go_on(deme):
+                elif deme.number in on_turn and self._may_go_on(deme):
                     idle = False
-                    if self._stretch(deme):
+                    if self._take_turn(deme):
                         self._export(deme)
                         if deme.imports_now():
                             self._import(deme)
-                else:
-                    self._receive(deme, self.transport.collect(deme.number, deme.step) if not self.replaying else [])
+                elif not self.replaying and not self._may_go_on(deme):
+                    self._receive(deme, self.transport.collect(deme.number, deme.step))
                 self._check(deme)
-            self.rest()
+            self._pause(told)
             self.note_round(idle)
             if idle:
                 time.sleep(_REST_SECONDS)
@@ -67,22 +76,56 @@ class Worker:
             for deme in self.demes:
                 self._receive(deme, self.transport.collect(deme.number, deme.step))
 
+    def _whose_turn(self) -> set[int]:
+        """The demes that have not spent more than others have on average."""
+        active = [d.number for d in self.demes if d.number not in self._held and self._may_go_on(d)]
+        total = sum(self._spent[number] for number in active)
+        return {number for number in active if self._spent[number] * len(active) <= total}
+
+    def _take_turn(self, deme: Deme) -> bool:
+        began, step = time.perf_counter(), deme.step
+        stopped = self._stretch(deme, deme.next_stop())
+        by_time = self.stop.seconds is not None
+        made = (deme.step - step) * deme.work.design.per_step
+        self._spent[deme.number] += time.perf_counter() - began if by_time else made
+        return stopped
+
     def _go_together(self) -> None:
-        """All demes wait for each other wherever one exports or imports."""
-        while not self.transport.agree_now(bool(self.reason), self._is_done()):
+        """All demes wait for each other wherever one exports or imports.
+
+        A round that is broken off leaves each deme where it is, and what was sent in the boxes: it can be gone on with.
+        """
+        told = Vote(more=1)
+        while not told.over:
             for deme in self.demes:
-                if self._may_go_on(deme) and self._stretch(deme):
+                if deme.step < deme.goal and self._may_go_on(deme) and self._stretch(deme, deme.goal):
                     self._export(deme)
+            for deme in self.demes:
                 self._check(deme)
             began = time.perf_counter()
             self.transport.gather()
+            arrived = {d.number: self.transport.collect(d.number, d.step) for d in self.demes if d.imports_now()}
+            told = self.transport.agree_now(self._vote())  # all have collected before anybody sends again
             for deme in self.demes:
-                if deme.imports_now():
-                    parcels = self.transport.collect(deme.number, deme.step)
-                    self._receive(deme, sorted(parcels, key=lambda p: (p.source, p.serial)))
+                parcels = sorted(arrived.get(deme.number, ()), key=lambda p: (p.source, p.serial))
+                if told.halt == BREAK:
+                    self.transport.lay(parcels)
+                else:
+                    self._take_in(deme, parcels)
+                    deme.goal = deme.next_stop() if deme.step == deme.goal else deme.goal
             for deme in self.demes:
                 deme.counters.migrating += (time.perf_counter() - began) / len(self.demes)
-            self.rest()
+            self._pause(told)
+
+    def _vote(self) -> Vote:
+        halt = 0 if not self.reason else END if self.reason == "target" else BREAK
+        vote = Vote(halt, more=not self._is_done())
+        return self.saver.vote(vote) if self.saver else vote
+
+    def _pause(self, told: Vote | None) -> None:
+        if self.saver:
+            self.saver.attend(told)
+        self.rest()
 
     def _may_go_on(self, deme: Deme) -> bool:
         return not self.reason and deme.step < self.last[deme.number] and not self._has_stalled(deme)
@@ -94,9 +137,8 @@ class Worker:
     def _is_done(self) -> bool:
         return not self._held and not any(self._may_go_on(deme) for deme in self.demes)
 
-    def _stretch(self, deme: Deme) -> bool:
-        """Steps to the next export or import; false if the run ends before."""
-        stop = deme.next_stop()
+    def _stretch(self, deme: Deme, stop: int) -> bool:
+        """Steps up to the next export or import; false if the run ends before."""
         last = min(stop, self.last[deme.number])
         while deme.step < last and not self.reason:
             steps = int(_CALL_SECONDS / deme.pace) if deme.pace > 0 else 1
@@ -106,12 +148,12 @@ class Worker:
             elif self.interrupted():
                 self.reason = "interrupted"
         check_faults(deme.work.problem, deme.session)
-        deme.look(self.clock())
+        deme.look(self.clock(), deme.step == stop)
         return deme.step == stop
 
     def _check(self, deme: Deme) -> None:
         target = self.stop.target
-        if target is not None and not self.reason and reaches(deme.work.problem, deme.history[-1][2], target):
+        if target is not None and not self.reason and reaches(deme.work.problem, deme.latest[2], target):
             self.reason = "target"
 
     def _export(self, deme: Deme) -> None:
@@ -122,8 +164,8 @@ class Worker:
                 parcel = deme.parcel_for(target, rows, elite)
                 accepted = self.transport.post(parcel)
                 deme.count_sent(parcel, accepted)
-                if not accepted:
-                    self.journal.note_skip(parcel)
+                if not accepted and self.notes:
+                    self.notes.note_skip(parcel)
         deme.counters.migrating += time.perf_counter() - began
 
     def _import(self, deme: Deme) -> bool:
@@ -132,11 +174,14 @@ class Worker:
             return False
         self._held.discard(deme.number)
         began = time.perf_counter()
-        parcels = self.transport.collect(deme.number, deme.step)
-        self.journal.note_import(deme.number, deme.step, parcels)
-        self._receive(deme, parcels)
+        self._take_in(deme, self.transport.collect(deme.number, deme.step))
         deme.counters.migrating += time.perf_counter() - began
         return True
+
+    def _take_in(self, deme: Deme, parcels: list[Parcel]) -> None:
+        if self.notes:
+            self.notes.note_import(deme.number, deme.step, parcels)
+        self._receive(deme, parcels)
 
     @staticmethod
     def _receive(deme: Deme, parcels: list[Parcel]) -> None:

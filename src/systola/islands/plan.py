@@ -1,0 +1,77 @@
+"""What all demes of a run are, without making them: a process makes those that it runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from systola.backends.session import Work
+from systola.engines.engine import Design, Engine
+from systola.engines.immigration import hosts
+from systola.errors import InputError
+from systola.islands.deme import seed_of
+from systola.problem import Problem
+
+
+def lay_out(problem: Problem, engines: Sequence[Engine]) -> list[Design]:
+    """The design of each engine; those that are the same have the same one."""
+    made: dict[Any, Design] = {}
+    designs = []
+    for engine in engines:
+        key = _key_of(engine)
+        if key not in made:
+            made[key] = engine.prepare(problem)
+        designs.append(made[key])
+    return designs
+
+
+def _key_of(engine: Engine) -> Any:
+    try:
+        hash(engine)
+    except TypeError:  # a parameter is an array
+        return id(engine)
+    return engine
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The demes of a run."""
+
+    problem: Problem
+    engines: Sequence[Engine]
+    designs: Sequence[Design]
+    measures: int
+    dtype: Any  # of the measures
+    seed: int
+
+    def __post_init__(self) -> None:
+        for design, engine in {id(d): (d, e) for d, e in zip(self.designs, self.engines, strict=True)}.values():
+            if not hosts(design.record):
+                raise InputError(f"{engine.name} cannot be a deme, because nobody could move in; choose another engine")
+
+    def __len__(self) -> int:
+        return len(self.designs)
+
+    def work(self, deme: int) -> Work:
+        """What a deme runs."""
+        return Work(self.problem, self.designs[deme], self.measures, self.dtype, seed_of(self.seed, deme))
+
+    @cached_property
+    def started(self) -> int:
+        """Solutions in all first populations."""
+        return sum(design.started for design in self.designs)
+
+    @cached_property
+    def per_step(self) -> int:
+        """Solutions that all demes make in a step."""
+        return sum(design.per_step for design in self.designs)
+
+
+def in_brief(value: Any) -> Any:
+    """Plain data that does not grow with the number of demes: as it is, or its digest."""
+    text = json.dumps(value, sort_keys=True)
+    return value if len(text) <= 1000 else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
