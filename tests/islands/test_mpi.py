@@ -80,27 +80,30 @@ def test_recorded_ranks_are_replayed_by_threads(tmp_path):
         assert [one[k] for k in names] == [two[k] for k in names]
 
 
-def test_a_killed_rank_and_other_numbers_of_ranks(tmp_path):
-    """kill -9 of one rank ends the job; it goes on from the checkpoints on fewer ranks and loses no best solution."""
-    saved = tmp_path / "saved"
-    arguments = ["--islands", "6", "--checkpoint", str(saved), "--checkpoint-every", "0.05"]
-    solve([*arguments, "--iterations", "100"])
-    command = [MPIEXEC, "-n", str(RANKS), sys.executable, "-m", "mpi4py", "-m", "systola", *SOLVE, *arguments]
-    job = subprocess.Popen(
-        [*command, "--resume", str(saved), "--seconds", "100"], env=ENVIRONMENT, stderr=subprocess.DEVNULL
-    )
-    before = max(p.stat().st_mtime for p in saved.iterdir())
+@pytest.mark.parametrize("synchronous", ["true", "false"])
+def test_a_killed_rank_and_other_numbers_of_ranks(tmp_path, synchronous):
+    """kill -9 of one rank ends the job; it goes on from the checkpoint on fewer ranks and loses nothing."""
+    manifest = tmp_path / "manifest.json"
+    arguments = ["--islands", "6", "--migration", f"synchronous={synchronous}", "--migration", "lags=[0,0,0.002,0,0,0]"]
+    saved = [*arguments, "--checkpoint", str(tmp_path), "--checkpoint-every", "0.05", "--iterations", "20000"]
+    command = [MPIEXEC, "-n", str(RANKS), sys.executable, "-m", "mpi4py", "-m", "systola", *SOLVE, *saved]
+    job = subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     limit = time.monotonic() + 60
-    while max(p.stat().st_mtime for p in saved.glob("deme-*")) == before and time.monotonic() < limit:
+    while not manifest.exists() and time.monotonic() < limit:
         time.sleep(0.05)
+    time.sleep(0.3)
     os.kill(_ranks_of(job.pid)[-1], signal.SIGKILL)
     assert job.wait(60) != 0
-    known = [json.loads(p.read_bytes().split(b"\n")[0])["state"] for p in saved.glob("deme-*")]
+    named = tmp_path / json.loads(manifest.read_text())["set"]
+    known = [json.loads(p.read_bytes().split(b"\n")[0])["state"] for p in named.rglob("deme-*")]
+    assert sorted(state["deme"] for state in known) == list(range(6))
     best = min(state["history"][-1][2][0] for state in known if state["history"][-1][2][1] == 0)
-    limit = str(max(state["step"] for state in known) + 50)
-    found = solve(["--islands", "6", "--resume", str(saved), "--iterations", limit], ranks=2)
+    found = solve([*arguments, "--resume", str(tmp_path), "--iterations", "20000"], ranks=2)
     assert found["objective"] <= best
     assert not found["notes"]
+    if synchronous == "true":
+        whole = alone(["--islands", "6", "--migration", "synchronous=true", "--iterations", "20000"])
+        assert told(found) == told(whole)
 
 
 def _ranks_of(parent):
@@ -124,6 +127,52 @@ def test_bad_input_is_told_once():
     assert done.stderr.count("Condition 1") == 1
 
 
+def launch_different(*options):
+    """A process for each list of options."""
+    python = [sys.executable, "-m", "mpi4py", "-m", "systola"]
+    parts = [["-n", "1", *python, *listed] for listed in options]
+    command = [MPIEXEC, *parts[0], *(word for part in parts[1:] for word in (":", *part))]
+    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=100)
+
+
+def test_a_rank_that_fails_before_the_others_start_ends_the_job():
+    """As when a file is missing on one of the nodes."""
+    rest = ["--algorithm", "ssga", "--islands", "4", "--seconds", "30", "--json"]
+    good, bad = ["solve", "gap:e-5x40", *rest], ["solve", "missing.txt", "--problem", "gap", *rest]
+    for options in ([good, bad], [bad, good, good]):
+        done = launch_different(*options)
+        assert done.returncode == 2
+        assert done.stderr.count("missing.txt") == 1
+        assert not done.stdout
+
+
+def test_ranks_that_would_make_different_runs_are_refused():
+    rest = ["--algorithm", "ssga", "--islands", "4", "--seconds", "30"]
+    one = ["solve", "gap:e-5x40", *rest]
+    for other in (["solve", "gap:e-5x50", *rest], [*one, "--seed", "2"], [*one, "--set", "size=30"]):
+        done = launch_different(one, other)
+        assert done.returncode == 2
+        assert done.stderr.count("all processes of a job must make the same run") == 1
+
+
+def test_other_ranks_are_told_what_is_the_best_and_of_their_own_demes(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "import json, sys\n"
+        "import systola as sy\n"
+        "from systola.formats import open_instance\n"
+        "islands = sy.Islands(sy.SteadyState(), 6, synchronous=True)\n"
+        "found = sy.solve(open_instance('gap:e-5x40').problem, islands, stop=sy.Iterations(200))\n"
+        "demes = [deme['deme'] for deme in found.islands['demes']]\n"
+        "line = json.dumps([demes, found.objective, found.solution.tolist(), found.islands['sent']])\n"
+        "sys.stdout.write(line + '\\n')\n"
+    )
+    command = [MPIEXEC, "-n", "2", sys.executable, "-m", "mpi4py", str(tmp_path / "own.py")]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=100, check=True)
+    first, second = sorted((json.loads(line) for line in done.stdout.splitlines()), key=lambda row: row[0])
+    assert (first[0], second[0]) == ([0, 1, 2, 3, 4, 5], [1, 3, 5])
+    assert first[1:] == second[1:]
+
+
 def test_other_engines_run_on_every_rank_alike():
     """A job without islands: each rank would make the same run, so that it is refused."""
     done = launch([*SOLVE, "--iterations", "10"])
@@ -140,7 +189,7 @@ def test_survivors_adopt_the_demes_of_a_killed_rank(tmp_path):
         [*command, *SOLVE, *arguments], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     limit = time.monotonic() + 120
-    while len(list(saved.glob("deme-*"))) < 6 and time.monotonic() < limit:
+    while not (saved / "manifest.json").exists() and time.monotonic() < limit:
         time.sleep(0.1)
     os.kill(_ranks_of(job.pid)[-1], signal.SIGKILL)
     told, _ = job.communicate(timeout=120)
