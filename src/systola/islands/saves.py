@@ -21,6 +21,7 @@ from systola.errors import InputError
 from systola.files import write_atomically
 from systola.islands.deme import Deme
 from systola.islands.transport import Transport, Vote, World
+from systola.reading import parse_json, read_file
 
 _SCHEMA = 1
 _SETS = ("a", "b")
@@ -62,12 +63,10 @@ _ADVICE = "only a whole folder, as a run has left it, can be resumed from"
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a folder; an InputError if it is none."""
     path = folder / _MANIFEST
+    if not path.exists():
+        raise InputError(f"{folder} is no whole checkpoint of islands: it has no {_MANIFEST}")
     try:
-        data = json.loads(path.read_text())
-    except OSError as error:
-        raise InputError(
-            f"there is no whole checkpoint of islands in {folder} ({_MANIFEST}: {error.strerror})"
-        ) from None
+        data = parse_json(read_file(path, "the manifest of islands"))
     except ValueError:
         data = None
     named = data.get("files") if isinstance(data, dict) and isinstance(data.get("run"), dict) else None
