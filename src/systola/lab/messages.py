@@ -76,7 +76,8 @@ def _time_journey(world: MpiWorld, size: int) -> float:
 
 def _time_handling(world: MpiWorld) -> tuple[float, float, float]:
     """What rank 0 needs to post a parcel, to take one that is there, and to see that there is none."""
-    transport = world.connect(range(world.size), _RATE, _RATE, _ROW)
+    # Slots enough for all: that a parcel was taken is not always known at once, and the other waits for the next one.
+    transport = world.connect(range(world.size), (_WARM_UP + _REPEATS) * _RATE, _RATE, _ROW)
     probing = _repeat(lambda: _timed(lambda: transport.collect(world.rank, 0)))
     parcel = Parcel(1 - world.rank, world.rank, 0, 0, np.zeros(_RATE, np.uint8), np.stack([_ROW] * _RATE))
     posting, taking = [], []
