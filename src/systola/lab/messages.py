@@ -93,6 +93,7 @@ def _time_handling(world: MpiWorld) -> tuple[float, float, float]:
             took = time.perf_counter() - began
         if world.rank < 2:
             taking.append(took)
+    transport.gather()  # before its buffers go, the other may still read from them
     return median(posting[_WARM_UP:] or [0.0]), median(taking[_WARM_UP:] or [0.0]), probing
 
 
