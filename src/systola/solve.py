@@ -6,7 +6,6 @@ import platform
 import warnings
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from systola.faults import explain_fault, explain_refusal
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.islands import Islands
-from systola.islands.plan import Plan, in_brief, lay_out
+from systola.islands.plan import Plan, in_brief, lay_out, run_lengths
 from systola.problem import MOST_MEASURES, Problem, evaluate, violation
 from systola.records import widen
 from systola.result import Result
@@ -69,7 +68,7 @@ def solve(
         ``SGS(...)``, ``SGA()``, ..., or a name as on the command line, ``"sgs-b"``; by default the recommended one for
         the problem. With ``Islands(...)`` several populations run side by side and send each other solutions: on the
         threads of this process, or, if it was started by mpiexec or srun, on all processes of the job, each of which
-        gets the same result.
+        gets the same result, but for the list of demes: the first process is told of all, others of their own.
     stop : Stop or float, optional
         Budgets, combined with ``|``, or a number of seconds; by default the engine's own number of iterations.
     seed : int
@@ -211,17 +210,13 @@ def _identify_islands(plan: Plan, islands: Islands) -> dict[str, Any]:
     told = {id(engine): parameters_of(engine) for engine in plan.engines}
     return {
         "problem": plan.problem.digest(),
-        "engines": _run_lengths([engine.name for engine in plan.engines]),
-        "parameters": _run_lengths([told[id(engine)] for engine in plan.engines]),
-        "operators": _run_lengths([type(design.record).__name__ for design in plan.designs]),
+        "engines": run_lengths([engine.name for engine in plan.engines]),
+        "parameters": run_lengths([told[id(engine)] for engine in plan.engines]),
+        "operators": run_lengths([type(design.record).__name__ for design in plan.designs]),
         "islands": {k: in_brief(_as_data(v)) for k, v in islands.described().items()},
         "seed": plan.seed,
         "version": __version__,
     }
-
-
-def _run_lengths(values: list[Any]) -> Any:
-    return in_brief([[value, len(list(group))] for value, group in groupby(values)])
 
 
 def parameters_of(engine: Engine | Islands) -> dict[str, Any]:

@@ -152,7 +152,12 @@ def test_the_next_set_is_written_beside_the_last(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "no whole checkpoint of islands"), ("[]", "not a manifest"), ("{", "not a manifest"), ("\0", "not a manifest")],
+    [
+        (None, "no whole checkpoint"),
+        ("[]", "not a manifest"),
+        ("{", "not a manifest"),
+        ("\0", "not a manifest"),
+    ],
 )
 def test_a_folder_without_a_manifest_is_refused(tmp_path, content, words):
     run(synchronous(), 50, checkpoint=tmp_path)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from systola.backends.session import Work
@@ -75,3 +76,8 @@ def in_brief(value: Any) -> Any:
     """Plain data that does not grow with the number of demes: as it is, or its digest."""
     text = json.dumps(value, sort_keys=True)
     return value if len(text) <= 1000 else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def run_lengths(values: Sequence[Any]) -> Any:
+    """Of each deme a value, told once for all in a row that have the same one."""
+    return in_brief([[value, len(list(group))] for value, group in groupby(values)])
