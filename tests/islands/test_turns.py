@@ -95,6 +95,7 @@ def test_demes_of_one_engine_are_laid_out_once():
 def test_arrivals_are_noted_only_when_asked(tmp_path):
     islands = sy.Islands(sy.SteadyState(size=10), 2, export_every=2, import_every=1, rate=1, holding=1.0)
     peaks = []
+    sy.solve(PROBLEM, islands, stop=sy.Iterations(10), threads=1)  # compiles
     for steps in (1000, 5000):
         tracemalloc.start()
         result = sy.solve(PROBLEM, islands, stop=sy.Iterations(steps), threads=1)
