@@ -22,7 +22,7 @@ import signal, sys
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # also where the parent ignores it
     signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 from systola.cli import main
-sys.exit(main(sys.argv[1:]))
+sys.exit(main())
 """
 
 
@@ -50,7 +50,7 @@ def wait_for(process, happened):
         time.sleep(0.01)
 
 
-ENDLESS = ["solve", "knapsack:100-1000", "--algorithm", "sgs-b", "--iterations", 10**9, "--json"]
+ENDLESS = ["solve", "mmdp:120", "--algorithm", "sgs-b", "--iterations", 10**9, "--json"]
 
 
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda s: s.name)
@@ -110,7 +110,7 @@ def test_ignored_signals_stay_ignored(tmp_path):
     assert end(process, signal.SIGTERM)[0] == 3
 
 
-SCRIPT_BODY = "import sys\nfrom systola.cli import main\nsys.exit(main(sys.argv[1:]))\n"
+SCRIPT_BODY = "import sys\nfrom systola.cli import main\nsys.exit(main())\n"
 
 
 def long_step():
@@ -166,3 +166,55 @@ def test_a_callback_that_raises_gives_the_best_so_far():
     with pytest.raises(Mine) as caught:
         sy.solve(sy.MMDP(12), sy.SGA(8), stop=sy.Iterations(3), backend="python", callback=fail)
     assert caught.value.result.iterations == 3
+
+
+ISLANDS = ["solve", "gap:c-3x20", "--algorithm", "ssga", "--islands", 3, "--iterations", 10**9, "--json"]
+
+
+@pytest.mark.parametrize("synchronous", ["false", "true"])
+def test_a_signal_ends_islands_with_a_checkpoint_that_can_be_resumed(synchronous, tmp_path):
+    folder = tmp_path / "demes"
+    command = [*ISLANDS, "--migration", f"synchronous={synchronous}"]
+    process = begin(*command, "--checkpoint", folder, "--checkpoint-every", 0.2)
+    wait_for(process, (folder / "manifest.json").exists)
+    code, out, err, took = end(process, signal.SIGTERM)
+    assert (code, err) == (3, "")
+    facts = json.loads(out)
+    assert facts["stop"] == "interrupted"
+    assert took < LOADED
+    command[command.index(10**9)] = facts["iterations"] + 50
+    resumed = subprocess.run(
+        [sys.executable, "-m", "systola", *map(str, command), "--resume", folder],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=True,
+    )
+    assert json.loads(resumed.stdout)["objective"] <= facts["objective"]
+
+
+def test_a_time_limit_ends_demes_within_a_step(tmp_path):
+    problem, engine = long_step()
+    began = time.monotonic()
+    result = sy.solve(problem, sy.Islands(sy.IteratedGreedy(rounds=1), 2), stop=sy.Iterations(1))  # compiled
+    began = time.monotonic()
+    result = sy.solve(problem, sy.Islands(engine, 2), stop=sy.Seconds(0.5), checkpoint=tmp_path)
+    assert time.monotonic() - began < 0.5 + LOADED
+    assert (result.stop, result.iterations) == ("seconds", 0)
+    assert not (tmp_path / "manifest.json").exists()  # there was no whole step
+
+
+def test_a_callback_of_islands_that_raises_gives_the_best_so_far(tmp_path):
+    def fail(progress):
+        if progress.stage == "running":
+            raise LookupError("mine")
+
+    islands = sy.Islands(sy.SteadyState(size=8), 2, synchronous=True, export_every=8, import_every=4)
+    draws = np.random.default_rng(1)
+    problem = sy.GeneralizedAssignment(draws.integers(1, 30, (3, 12)), draws.integers(1, 9, (3, 12)), [40, 40, 40])
+    with pytest.raises(LookupError, match="mine") as caught:
+        sy.solve(problem, islands, stop=sy.Iterations(10**9), callback=fail, checkpoint=tmp_path)
+    found = caught.value.result
+    assert found.stop == "callback"
+    again = sy.solve(problem, islands, stop=sy.Iterations(found.iterations + 40), resume=tmp_path)
+    assert again.objective <= found.objective

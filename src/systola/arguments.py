@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numba
 import numpy as np
 
 from systola.errors import InputError
@@ -52,6 +53,15 @@ def check_options(callback: Any, checkpoint_every: Any, instance: Any) -> None:
         raise InputError(f"`checkpoint_every >= 0` must hold, in seconds, but got {checkpoint_every!r}")
     if not isinstance(instance, str):
         raise InputError(f"`instance` must be a text, but got {instance!r}")
+
+
+def check_backend(backend: Any, threads: Any) -> None:
+    """One that there is, and no more threads than there are."""
+    most = numba.config.NUMBA_NUM_THREADS
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most):
+        raise InputError(f"`1 <= threads <= {most}` must hold here, but got {threads!r}")
+    if backend not in ("cpu", "cuda", "python"):
+        raise InputError(f"the backend must be cpu, cuda or python, but got {backend!r}")
 
 
 @contextmanager

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import numpy as np
 from systola.backends.session import Session, Work
 from systola.checkpoint import write_checkpoint
 from systola.encodings import Array
+from systola.ending import ask_to_stop, time_limit
 from systola.faults import check_faults, told_plainly
 from systola.population import NEVER
 from systola.problem import Problem, violation
@@ -24,7 +23,6 @@ from systola.trace import Sample, Trace
 
 _CALL_SECONDS = 0.1  # one call of a kernel lasts about this long, so that Ctrl-C and progress are prompt
 _REPORT_SECONDS = 0.25
-_GRACE_SECONDS = 0.1  # that a step has to end by itself when the run is asked to stop
 
 
 @dataclass(frozen=True)
@@ -76,6 +74,7 @@ class Run:
     checkpoint: Path | None = None
     checkpoint_every: float = 60.0
     identity: dict[str, Any] = field(default_factory=dict)
+    resumed: tuple[dict[str, Any], dict[str, Array]] | None = None  # a checkpoint to go on from
 
     step: int = 0
     trace: Trace = field(default_factory=Trace)
@@ -129,22 +128,21 @@ class Run:
 
     def ask_to_stop(self) -> None:
         """End after the step under way, if it ends soon, or within it; any thread may call it."""
-        self.session.ask_to_stop(at_once=False)
-        _call_later(_GRACE_SECONDS, lambda: self.session.ask_to_stop(at_once=True))
+        ask_to_stop([self.session])
 
-    def go(self, given: Array, resumed: tuple[dict[str, Any], dict[str, Array]] | None = None) -> None:
+    def go(self, given: Array) -> None:
         """Run until a budget is met or somebody interrupts."""
         self.session.give(given)
         self._began = self._reported = self._saved = time.perf_counter()
-        if resumed is not None:
-            state, arrays = resumed
+        if self.resumed is not None:
+            state, arrays = self.resumed
             self.session.restore(arrays)
             self.step, self._earlier = state["step"], state["seconds"]
             self.trace = Trace.from_json(state["trace"])
             self._started = self.work.design.started
-        with self._time_limit():
+        with time_limit(self.stop.seconds and self.stop.seconds - self.seconds, self.ask_to_stop):
             try:
-                if resumed is None:
+                if self.resumed is None:
                     self._start()
                 while not self._done():
                     if self._advance():
@@ -169,19 +167,6 @@ class Run:
         self._started = rows * covered // self.session.lanes
         check_faults(self.work.problem, self.session)
         self._sample()
-
-    @contextmanager
-    def _time_limit(self) -> Iterator[None]:
-        """Ask to stop when the seconds are over."""
-        if self.stop.seconds is None:
-            yield
-            return
-        left = min(max(0.0, self.stop.seconds - self.seconds), threading.TIMEOUT_MAX)
-        timer = _call_later(left, self.ask_to_stop)
-        try:
-            yield
-        finally:
-            timer.cancel()
 
     def _measure_something(self) -> None:
         """A run that ended in the very beginning: go on until there is one solution to give back."""
@@ -366,16 +351,3 @@ class Run:
         except OSError as error:
             # The run is worth more than its checkpoint: go on, try again next time, and say so at the end.
             self.notes.append(f"checkpoint {self.checkpoint} could not be written: {error.strerror}")
-
-
-def _call_later(seconds: float, call: Callable[[], None]) -> threading.Timer:
-    timer = threading.Timer(seconds, call)
-    timer.daemon = True
-    timer.start()
-    return timer
-
-
-def attach_result(error: BaseException, result: Any) -> None:
-    """What a run had found when its callback raised this error, as its attribute `result`."""
-    with suppress(AttributeError):  # an error that has no room for it
-        error.result = result  # type: ignore[attr-defined]

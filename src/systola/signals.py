@@ -57,13 +57,14 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def ended_by_signals() -> Iterator[None]:
+def ended_by_signals(for_good: bool) -> Iterator[None]:
     """For a whole program: signals raise KeyboardInterrupt wherever they are not held.
 
-    If that does not end it in time (the compiler may be at work), or on a second signal, it ends at once.
+    If that does not end it in time (the compiler may be at work), or on a second signal, it ends at once. `for_good`
+    says that the process ends afterwards, so that signals have nothing to say any more.
     """
     global _exits
-    with _entered(None):
+    with _entered(None, for_good):
         _exits = True
         try:
             yield
@@ -72,7 +73,7 @@ def ended_by_signals() -> Iterator[None]:
 
 
 @contextmanager
-def _entered(hold: Interruption | None) -> Iterator[None]:
+def _entered(hold: Interruption | None, for_good: bool = False) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -81,14 +82,14 @@ def _entered(hold: Interruption | None) -> Iterator[None]:
         if len(_holds) > 1:
             yield
         else:
-            with _handled():
+            with _handled(for_good):
                 yield
     finally:
         _holds.pop()
 
 
 @contextmanager
-def _handled() -> Iterator[None]:
+def _handled(for_good: bool) -> Iterator[None]:
     """Handlers and the thread that is told at once; signals that are ignored (nohup) stay so."""
     ours = [number for number in _SIGNALS if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     written, read = socket.socketpair()
@@ -102,7 +103,7 @@ def _handled() -> Iterator[None]:
     finally:
         signal.set_wakeup_fd(others)
         for number, handler in before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if for_good else handler)
         written.close()
         watcher.join()
         read.close()

@@ -11,30 +11,30 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
 
 from systola.archive import nondominated
-from systola.arguments import check_options, check_paths, check_problem, make_stop, within_memory
+from systola.arguments import check_backend, check_options, check_paths, check_problem, make_stop, within_memory
 from systola.backends import cpu
 from systola.backends.session import Session, Work
 from systola.checkpoint import check_identity, check_progress, read_checkpoint
 from systola.encodings import Array
+from systola.ending import attach_result
 from systola.engines.catalog import make_engine
 from systola.engines.engine import Design, Engine
 from systola.engines.pareto import PLS
 from systola.environment import check_environment
-from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError, SlowObjectiveWarning
+from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError
 from systola.exact import check_exactly
-from systola.faults import explain_fault, explain_refusal
+from systola.faults import explain_fault
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.islands import Islands
 from systola.islands.plan import Plan, in_brief, lay_out, run_lengths
-from systola.problem import MOST_MEASURES, Problem, evaluate, violation
-from systola.records import widen
+from systola.probing import evaluate_plainly, measures_of
+from systola.problem import Problem, violation
 from systola.result import Result
 from systola.rng import check_seed
-from systola.run import Callback, Run, attach_result, objective_of, violation_of
+from systola.run import Callback, Run, objective_of, violation_of
 from systola.signals import held_signals, interruptible
 from systola.stop import Stop
 from systola.version import __version__
@@ -99,9 +99,57 @@ def solve(
     """
     check_environment()
     seed = check_seed(seed)
-    check_problem(problem)
     check_options(callback, checkpoint_every, instance)
     check_paths(checkpoint=checkpoint, resume=resume, record=record, replay=replay)
+    with interruptible():  # until there is something to lose
+        problem, engine = _fit(problem, engine)
+        check_backend(backend, threads)
+        engines = engine.engines() if isinstance(engine, Islands) else [engine]
+        with within_memory(problem):
+            designs = lay_out(problem, engines)
+            stop = _limit(make_stop(stop), designs)
+            given = _storage_of(problem, start, min(d.started for d in designs))
+            probe = problem.encoding.example(problem.space)
+            if len(given):
+                probe = problem.encoding.load(problem.space, given[:1])[0]
+        compiled, measures, dtype = measures_of(problem, probe, backend)
+        saving = Path(checkpoint) if checkpoint else None, checkpoint_every
+        backend = backend if compiled else "python"
+        run: Run | Archipelago
+        if isinstance(engine, Islands):
+            if backend == "cuda":
+                raise InputError("islands run on the CPU, but the backend is cuda; leave it out")
+            plan = Plan(problem, engines, designs, measures, dtype, seed)
+            resumed, written, read = (Path(path) if path else None for path in (resume, record, replay))
+            identity, most = _identify_islands(plan, engine), threads or numba.config.NUMBA_NUM_THREADS
+            run = Archipelago(
+                *(plan, engine, stop, most, backend == "cpu", callback, *saving, identity),
+                resume=resumed,
+                record=written,
+                replay=read,
+                world=mpi.find_world(),
+            )
+        elif record or replay:
+            raise InputError("`record` and `replay` are for islands, but the engine is another one; leave them out")
+        else:
+            work = Work(problem, designs[0], measures, dtype, seed)
+            with within_memory(problem):
+                session = _open_session(work, backend, threads, device)
+            identity = _identify(work, engine)
+            run = Run(work, session, stop, callback, *saving, identity, _read_state(resume, identity))
+        run.compile()
+    with held_signals(run.ask_to_stop) as run.interruption:
+        run.go(given)
+        result = _result_of(run, engine, instance, compiled)
+    if run.failure:
+        attach_result(run.failure, result)
+        raise run.failure
+    return result
+
+
+def _fit(problem: Problem, engine: Engine | Islands | str | None) -> tuple[Problem, Engine | Islands]:
+    """A problem that can be solved, and the engine that is meant; an InputError if they are none."""
+    check_problem(problem)
     problem.bind()
     if not problem.offers("fitness"):
         raise InputError(
@@ -114,82 +162,29 @@ def solve(
         raise InputError(
             f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
         )
-    most = numba.config.NUMBA_NUM_THREADS
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most):
-        raise InputError(f"`1 <= threads <= {most}` must hold here, but got {threads!r}")
-    if backend not in ("cpu", "cuda", "python"):
-        raise InputError(f"the backend must be cpu, cuda or python, but got {backend!r}")
+    return problem, engine
 
-    engines = engine.engines() if isinstance(engine, Islands) else [engine]
-    with within_memory(problem):
-        designs = lay_out(problem, engines)
-        design = designs[0]
-        stop = _limit(make_stop(stop), designs)
-        given = _storage_of(problem, start, min(d.started for d in designs))
-        probe = problem.encoding.example(problem.space)
-        if len(given):
-            probe = problem.encoding.load(problem.space, given[:1])[0]
-    compiled, measures, dtype = _measures_of(problem, probe, backend)
-    if not compiled:
-        backend = "python"
 
-    if isinstance(engine, Islands):
-        if backend == "cuda":
-            raise InputError("islands run on the CPU, but the backend is cuda; leave it out")
-        plan = Plan(problem, engines, designs, measures, dtype, seed)
-        folder, written, read = (Path(path) if path else None for path in (checkpoint, record, replay))
-        archipelago = Archipelago(
-            plan,
-            engine,
-            stop,
-            threads or most,
-            backend == "cpu",
-            callback,
-            folder,
-            checkpoint_every,
-            _identify_islands(plan, engine),
-            written,
-            read,
-            mpi.find_world(),
-        )
-        archipelago.go(given, Path(resume) if resume else None)
-        return _result_of(archipelago, engine, instance, compiled)
-    if record or replay:
-        raise InputError("`record` and `replay` are for islands, but the engine is another one; leave them out")
-    work = Work(problem, design, measures, dtype, seed)
-    with within_memory(problem):
-        session = _open_session(work, backend, threads, device)
-    identity = {
-        "problem": problem.digest(),
+def _read_state(resume: str | Path | None, identity: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Array]] | None:
+    """What a checkpoint of this run holds, if there is one to go on from."""
+    if resume is None:
+        return None
+    state, arrays = read_checkpoint(resume)
+    check_identity(state, identity, resume)
+    check_progress(state, resume)
+    return state, arrays
+
+
+def _identify(work: Work, engine: Engine) -> dict[str, Any]:
+    """What a checkpoint must have been made with."""
+    return {
+        "problem": work.problem.digest(),
         "algorithm": engine.name,
         "parameters": parameters_of(engine),
-        "operators": type(design.record).__name__,
-        "seed": seed,
+        "operators": type(work.design.record).__name__,
+        "seed": work.seed,
         "version": __version__,
     }
-    resumed = None
-    if resume is not None:
-        resumed = read_checkpoint(resume)
-        check_identity(resumed[0], identity, resume)
-        check_progress(resumed[0], resume)
-    run = Run(
-        work,
-        session,
-        stop,
-        callback,
-        Path(checkpoint) if checkpoint else None,
-        checkpoint_every,
-        identity,
-    )
-    with interruptible():
-        run.compile()
-    with held_signals(run.ask_to_stop) as run.interruption:
-        run.go(given, resumed)
-        result = _result_of(run, engine, instance, compiled)
-    if run.failure:
-        attach_result(run.failure, result)
-        raise run.failure
-    return result
 
 
 def _limit(stop: Stop, designs: list[Design]) -> Stop:
@@ -253,60 +248,6 @@ def _storage_of(problem: Problem, start: Any, most: int) -> Array:
     return rows
 
 
-def _measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int, Any]:
-    """Whether the objective compiles, how many numbers it returns, and whether they are integers."""
-    compiled = not numba.config.DISABLE_JIT
-    try:
-        value = cpu.judge(problem.record, probe.copy()) if compiled else _evaluate_plainly(problem, probe)
-    except NumbaError:
-        if backend == "cuda":
-            raise ObjectiveError(
-                f"Numba cannot compile {type(problem).__name__}.evaluate: {explain_refusal(problem, probe)}"
-            ) from None
-        if backend == "cpu":
-            warnings.warn(
-                f"Numba cannot compile {type(problem).__name__}.evaluate, so it runs as plain Python, much slower: "
-                f"{explain_refusal(problem, probe)}",
-                SlowObjectiveWarning,
-                stacklevel=3,
-            )
-        compiled = False
-        try:
-            value = _evaluate_plainly(problem, probe)
-        except Exception as error:
-            raise _raised(problem, probe, error) from error
-    except Exception as error:
-        raise _raised(problem, probe, error) from error
-    values = value if isinstance(value, tuple) else (value,)
-    if not 1 <= len(values) <= MOST_MEASURES or not all(
-        isinstance(v, (int, float, np.integer, np.floating, np.bool_)) for v in values
-    ):
-        raise ObjectiveError(
-            f"evaluate must return a number or a tuple of at most {MOST_MEASURES} numbers, but "
-            f"{type(problem).__name__} returned {value!r}"
-        )
-    if len(values) < len(problem.senses):
-        raise ObjectiveError(
-            f"{type(problem).__name__} declares {len(problem.senses)} objectives, but evaluate returned {len(values)}"
-        )
-    # Interpreted code may return 0 here and 0.5 elsewhere; compiled code has one type for good, and so has our own.
-    steady = compiled or type(problem).evaluate.__module__.startswith("systola.")  # type: ignore[attr-defined]
-    whole = all(isinstance(v, (int, np.integer)) for v in values) and steady
-    return compiled, len(values), np.int64 if whole else np.float64
-
-
-def _raised(problem: Problem, probe: Array, error: Exception) -> ObjectiveError:
-    return ObjectiveError(
-        f"{type(problem).__name__}.evaluate raised {type(error).__name__}: {error}, for the solution "
-        f"{np.array2string(probe, threshold=20)}"
-    )
-
-
-def _evaluate_plainly(problem: Problem, decisions: Array) -> Any:
-    """The objective interpreted, with integers as wide as compiled code has them."""
-    return evaluate(widen(problem.record), decisions.astype(np.int64))
-
-
 def _front_of(run: Run | Archipelago, engine: Engine | Islands) -> tuple[list[list[Any]] | None, Array | None]:
     """What an engine that keeps members has found: objectives and decisions, no one dominated and none twice.
 
@@ -337,7 +278,7 @@ def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, 
             f"an operator of {engine.name} broke the encoding of {type(problem).__name__}: {error}"
         ) from None
     # A copy: what is reported stays as it is, whatever `evaluate` does to what it is given.
-    plain = cpu.judge(problem.record, decisions.copy()) if compiled else _evaluate_plainly(problem, decisions)
+    plain = cpu.judge(problem.record, decisions.copy()) if compiled else evaluate_plainly(problem, decisions)
     again = np.array(plain if isinstance(plain, tuple) else (plain,), run.work.dtype)
     exact = run.work.dtype == np.int64
     # Integers agree exactly; float sums made in another order may differ by rounding.

@@ -56,7 +56,7 @@ def main(args: list[str] | None = None) -> Any:
     try:
         mpi.find_world()  # first of all, so that a process that fails can tell the others of its job
         check_environment()
-        with ended_by_signals():
+        with ended_by_signals(for_good=args is None):
             return cli.main(args=args, prog_name="systola", standalone_mode=False) or 0
     except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("systola: interrupted", err=True)

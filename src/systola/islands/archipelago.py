@@ -15,6 +15,7 @@ from typing import Any
 
 from systola.backends.session import Work
 from systola.encodings import Array
+from systola.ending import ask_to_stop, time_limit
 from systola.faults import told_plainly
 from systola.islands.account import Account, Outcome, Part, account_of, conclude, describe, events_of, join_histories
 from systola.islands.deme import Deme
@@ -28,7 +29,7 @@ from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
 from systola.population import ranks_above
 from systola.run import Callback, Progress, objective_of, violation_of
-from systola.signals import held_signals, interruptible
+from systola.signals import Interruption
 from systola.stop import Stop
 from systola.trace import Trace
 
@@ -49,6 +50,7 @@ class Archipelago:
     checkpoint: Path | None = None  # a folder
     checkpoint_every: float = 60.0
     identity: dict[str, Any] = field(default_factory=dict)
+    resume: Path | None = None  # a folder with a checkpoint to go on from
     record: Path | None = None
     replay: Path | None = None
     world: World | None = None  # processes that share the demes
@@ -56,6 +58,8 @@ class Archipelago:
     demes: list[Deme] = field(default_factory=list)  # those of this process
     accounts: list[Account] = field(default_factory=list)  # at the end: of all for the first process, else of its own
     reason: str = ""
+    failure: Exception | None = None  # what the callback raised
+    interruption: Interruption = field(default_factory=Interruption)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     _asked: float = 0.0  # when a signal last asked for a checkpoint
@@ -64,6 +68,7 @@ class Archipelago:
     _error: BaseException | None = None
     _waiting: list[Parcel] = field(default_factory=list)  # for demes of this process, as their checkpoint has it
     _outcome: Outcome | None = None
+    _journal: Journal | None = None  # to replay
 
     @property
     def work(self) -> Work:
@@ -74,24 +79,40 @@ class Archipelago:
         """Seconds since the beginning, compiling not counted, earlier parts of a resumed run included."""
         return self._earlier + time.perf_counter() - self._began
 
-    def go(self, given: Array, resumed: Path | None = None) -> None:
-        """Run until a budget is met or the user interrupts."""
+    def compile(self) -> None:
+        """Make the demes of this process, and compile all that they need: the clock does not run yet."""
+        self._journal = read_journal(self.replay, self.identity, len(self.plan)) if self.replay else None
+        if self.callback:
+            self.callback(Progress("compiling", 0, 0, 0.0))
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
-        with interruptible():
-            self._prepare(range(rank, len(self.plan), ranks))
-        journal = read_journal(self.replay, self.identity, len(self.plan)) if self.replay else None
-        with held_signals() as interruption, self._saving_on_signal():
-            saved = open_saves(resumed, self.identity, len(self.plan)) if resumed else None
+        with told_plainly(self.plan.problem):
+            for number in range(rank, len(self.plan), ranks):
+                deme = self._make(number)
+                deme.session.start(0, 0)
+                deme.session.dwell(1, 0)
+                deme.session.best()
+                self.demes.append(deme)
+
+    def ask_to_stop(self) -> None:
+        """Let all demes end after the steps under way, if these end soon, or within them; any thread may call it."""
+        ask_to_stop(deme.session for deme in self.demes)
+
+    def go(self, given: Array) -> None:
+        """Run until a budget is met or somebody interrupts."""
+        rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
+        with self._saving_on_signal():
+            saved = open_saves(self.resume, self.identity, len(self.plan)) if self.resume else None
             if saved:
                 for deme in self.demes:
                     self._restore(deme, saved)
             if self.world:
                 self.world.meet(self._digest(saved))  # others may still compile, or have failed
             self._began = time.perf_counter()
-            for deme in self.demes if not saved else ():
-                deme.start(given)
-            asked = lambda: interruption.asked  # noqa: E731
-            crew = self._run_ranks(asked) if self.world else self._run_threads(asked, journal)
+            with time_limit(self.stop.seconds and self.stop.seconds - self.clock(), self.ask_to_stop):
+                for deme in self.demes if not saved else ():
+                    deme.start(given)
+                asked = lambda: self.interruption.asked  # noqa: E731
+                crew = self._run_ranks(asked) if self.world else self._run_threads(asked, self._journal)
         self.seconds = self.clock()
         self._conclude(crew, ranks)
         if crew[0].saver:
@@ -202,18 +223,6 @@ class Archipelago:
             self.notes.append(f"deme {number} was adopted at step {deme.step}, after a process had failed")
         return [owners[number] for number in range(len(self.plan))]
 
-    def _prepare(self, numbers: range) -> None:
-        """Make the demes of these numbers, and compile all that they need: the clock does not run yet."""
-        if self.callback:
-            self.callback(Progress("compiling", 0, 0, 0.0))
-        with told_plainly(self.plan.problem):
-            for number in numbers:
-                deme = self._make(number)
-                deme.session.start(0, 0)
-                deme.session.dwell(1, 0)
-                deme.session.best()
-                self.demes.append(deme)
-
     def _make(self, number: int) -> Deme:
         return Deme(number, self.plan.work(number), self.islands, neighbours_of(number, len(self.plan)), self.compiled)
 
@@ -322,7 +331,11 @@ class Archipelago:
             min(1.0, max(fractions)),
             sum(deme.session.memory for deme in self.demes),
         )
-        return bool(self.callback(told))
+        try:
+            return bool(self.callback(told))
+        except Exception as error:  # the run is not lost for it: it ends well, and then the error is raised
+            self.failure = self.failure or error
+            return True
 
     @property
     def repeatable(self) -> bool:

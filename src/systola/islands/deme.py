@@ -71,12 +71,13 @@ class Deme:
         return min((self.step // out + 1) * out, (self.step // back + 1) * back)
 
     def advance(self, last: int) -> None:
-        """Steps up to this one."""
+        """Steps up to this one, unless they are asked to stop."""
         began = time.perf_counter()
-        self.session.dwell(self.step + 1, last - self.step)
+        made = self.session.dwell(self.step + 1, last - self.step)
         took = time.perf_counter() - began
-        self.pace = took / (last - self.step)
-        self.step = last
+        if made:
+            self.pace = took / made
+        self.step += made
         self.counters.injected = int(self.pool.state[INJECTED])
         self.counters.computing += took
 

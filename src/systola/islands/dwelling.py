@@ -15,6 +15,7 @@ from systola.engines.engine import advance, conclude, phase
 from systola.engines.immigration import admit
 from systola.kernel import kernel
 from systola.rng import MIGRATE, draw
+from systola.stop_flag import LEFT, is_asked
 
 HEAD, COUNT, INJECTED = range(3)  # of a pool's state
 
@@ -38,9 +39,11 @@ def _dwell(
     cells: Any,
     step: Any,
     steps: Any,
-) -> None:
-    """`steps` steps from `step` on."""
+) -> Any:
+    """`steps` steps from `step` on; how many were made before the host asked to stop."""
     for t in range(step, step + steps):
+        if is_asked(lanes.stop):
+            return t - step
         if t == 1:
             conclude(engine, space, problem, population, lanes, seed, 0)
         if pool.state[COUNT] > 0:
@@ -54,7 +57,10 @@ def _dwell(
             lane = np.int64(k)
             first, last = edge(cells, lanes, lane), edge(cells, lanes, lane + 1)
             advance(engine, space, problem, population, lanes, seed, t, shared, first, last, lane)
+        if lanes.stop[LEFT] != 0:
+            return t - step
         conclude(engine, space, problem, population, lanes, seed, t)
+    return steps
 
 
 def _toss(seed: Any, step: Any, deme: Any, k: Any) -> Any:
@@ -76,8 +82,8 @@ class Dwelling(CpuSession):
         self.memory += sum(array.nbytes for array in self.pool)
         self._dwell: Any = dwell if compiled else self._blame(_dwell)
 
-    def dwell(self, step: int, steps: int) -> None:
-        """Make `steps` steps from `step` on."""
+    def dwell(self, step: int, steps: int) -> int:
+        """Make `steps` steps from `step` on; how many were made before a stop."""
         args = (
             self._work.design.record,
             self._space,
@@ -90,10 +96,11 @@ class Dwelling(CpuSession):
             step,
             steps,
         )
-        self._dwell(*args)
+        made: int = self._dwell(*args)
         if self._dwell is dwell and not numba.config.DISABLE_JIT:
             # Types stay what they are; looking them up takes as long as some steps.
             self._dwell = dwell.get_overload(tuple(numba.typeof(arg) for arg in args))
+        return made
 
     def row(self, place: int) -> Array:
         """A solution of the population."""

@@ -156,9 +156,10 @@ class Saver:
         """The last checkpoint: all workers have ended, and the first one of each process saves all of its demes."""
         self._demes = demes
         self._whole = world.hear(self._whole) if world else self._whole
-        part = self._write(self._pack())
+        left = any(deme.session.is_left() for deme in demes)  # within a step: the set before stays the last whole one
+        part = {"left": True} if left else self._write(self._pack())
         parts = world.gather(part) if world else [part]
-        if parts:
+        if parts and not any("left" in part for part in parts):
             self._name(parts)
 
     def _pack(self) -> dict[int, bytes]:
