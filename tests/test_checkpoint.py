@@ -469,7 +469,7 @@ def test_a_real_full_disk(tiny_disk):
 
 def test_a_real_full_disk_on_the_command_line(tiny_disk):
     path = tiny_disk / "run.checkpoint"
-    base = ["knapsack:100-1000", "--set", "length=20", "--set", "width=3", "--json"]
+    base = ["mmdp:120", "--set", "length=20", "--set", "width=3", "--json"]
     assert command(*base, "--iterations", "12", "--checkpoint", path).returncode == 0
     before = path.read_bytes()
     fill_up(tiny_disk)

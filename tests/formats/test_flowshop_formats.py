@@ -176,7 +176,7 @@ def test_options_that_are_none(tmp_path: Path, options: str, message: str, gener
         (LIEFOOGHE + "3\n", "the file must end after the 3 jobs, but goes on with '3' (some.txt, line 13)"),
         (
             LIEFOOGHE.replace("6 1", f"6 {2**61}"),
-            "measures and their weighted sum must be below 2**62, but with these t",
+            "measures and their weighted sum must be below 2**62, but with these data could reach ",
         ),
         (
             "999999999\n1\n1\n",
@@ -354,9 +354,9 @@ def test_instances_are_shown_converted_and_solved(tmp_path: Path, capsys: pytest
     assert "flowshop of 50 jobs on 5 machines, objectives makespan" in capsys.readouterr().out
     assert main(["instances", "convert", "flowshop:6x3@4", str(plain)]) == 0
     assert main(["instances", "convert", "flowshop:6x3@4?objectives=makespan,tardiness", str(dated)]) == 0
-    assert capsys.readouterr().out == (
-        f"{plain}: flowshop of 6 jobs on 3 machines, objectives makespan\n"
-        f"{dated}: flowshop of 6 jobs on 3 machines, objectives makespan, tardiness\n"
+    assert capsys.readouterr().err == (
+        f"systola: wrote flowshop of 6 jobs on 3 machines, objectives makespan to {plain}\n"
+        f"systola: wrote flowshop of 6 jobs on 3 machines, objectives makespan, tardiness to {dated}\n"
     )
     assert open_instance(str(plain)).problem.digest() == uniform(6, 3, 4).digest()
     assert open_instance(str(dated)).problem.digest() == uniform(6, 3, 4, "makespan,tardiness").digest()

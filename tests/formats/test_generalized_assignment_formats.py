@@ -134,7 +134,10 @@ def test_options_that_are_none(tmp_path: Path, options: str, message: str) -> No
             "each job must fit into the capacity of some agent, but job 2 fits none: its loads begin at 4, the largest "
             "capacity is 3; correct its loads or a capacity (some.txt)",
         ),
-        (BODY.replace("5 -4", f"{2**61} -4"), "fitness must be below 2**62, but with these costs and loads it could "),
+        (
+            BODY.replace("5 -4", f"{2**61} -4"),
+            "the size of fitness must be below 2**62, but with these data could reach ",
+        ),
     ],
 )
 def test_mistakes_in_files_of_one_problem(tmp_path: Path, content: str, message: str) -> None:
@@ -282,7 +285,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written(tmp_path, BODY, "one")
     written(tmp_path, BEST, "one.sol")
     assert main(["instances", "convert", str(path), str(copy)]) == 0
-    assert capsys.readouterr().out == f"{copy}: generalized assignment of 3 jobs to 2 agents\n"
+    assert capsys.readouterr().err == f"systola: wrote generalized assignment of 3 jobs to 2 agents to {copy}\n"
     assert (copy.read_text(), (tmp_path / "two.sol").read_text()) == (BODY, BEST)
     assert main(["instances", "show", "gap:b-3x8@2", "--json"]) == 0
     (shown,) = json.loads(capsys.readouterr().out)
@@ -411,9 +414,11 @@ def test_public_instances(row: dict[str, str]) -> None:
         assert instance.best_known is None
         assert best <= bound
         return
-    assert instance.best_known == best
-    assert instance.solution is not None
-    assert measure(problem, instance.solution) == (best, 0)
+    if (PUBLIC / f"{name}.sol").exists():
+        assert instance.best_known == best
+        assert measure(problem, instance.solution) == (best, 0)
+    else:
+        assert (instance.best_known, instance.solution) == (None, None)
     assert ceil(0.99 * best) <= bound <= best
 
 

@@ -247,7 +247,8 @@ def test_messages_of_numbered_problems(tmp_path: Path, content: str, message: st
         ),
         (
             "2 1 0 2147483647 1 1 1 1",
-            "sums of profits or weights, and capacities, must be below 2**31, but got 2147483648 (some.txt)",
+            "the sum of all profits, and that of each row of weights, must be below 2**31, but with these data could "
+            "reach 2147483648; scale the data down (some.txt)",
         ),
     ],
 )

@@ -197,7 +197,7 @@ def test_requests_of_customers(tmp_path: Path) -> None:
         ("20 2 1 2", "20 2 1 2 3", "must end after the 2 customers, but goes on with '3' (some.txt, line 11)"),
         ("20 2", "-20 2", "`profit >= 0` must hold, but got -20 (some.txt, line 11)"),
         ("20 2", "20 -2", "`requests of the customer >= 0` must hold, but got -2 (some.txt, line 11)"),
-        ("5 3", "5 4611686018427387904", "total profit times total cost must be below 2**62"),
+        ("5 3", "5 4611686018427387904", "each cost must be below 2**62, but got"),
     ],
 )
 def test_messages_of_requests(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -164,8 +164,7 @@ def test_costs_are_those_of_the_problem(problem: QuadraticAssignment, data: st.D
         ),
         (
             SMALL.replace("4 8 0", f"4 {2**62} 0"),
-            "costs must fit into 61 bits, but with these flows and distances they could reach "
-            f"{22 * 2**62}; scale them (some.dat)",
+            f"each distance must be below 2**61, but got {2**62}; scale the data down (some.dat)",
         ),
     ],
 )
@@ -330,8 +329,9 @@ def test_instances_are_shown_and_converted(tmp_path: Path, capsys: pytest.Captur
     small(tmp_path, f"3 {INVERSE}\n2 3 1\n")
     assert main(["instances", "convert", str(tmp_path / "some.dat"), str(copy)]) == 0
     assert main(["instances", "convert", "qap:grid-2x3@4", str(generated)]) == 0
-    assert capsys.readouterr().out == (
-        f"{copy}: quadratic assignment of 3 facilities\n{generated}: quadratic assignment of 6 facilities\n"
+    assert capsys.readouterr().err == (
+        f"systola: wrote quadratic assignment of 3 facilities to {copy}\n"
+        f"systola: wrote quadratic assignment of 6 facilities to {generated}\n"
     )
     assert (tmp_path / "copy.sln").read_text() == f"3 {INVERSE}\n3 1 2\n"
     grid = open_instance("qap:grid-2x3@4")
@@ -363,16 +363,18 @@ def test_public_instances(row: dict[str, str]) -> None:
     problem, best_known = instance.problem, int(row["best_known"])
     assert isinstance(problem, QuadraticAssignment)
     assert problem.flows.shape == problem.distances.shape == (int(row["n"]), int(row["n"]))
-    assert (instance.name, instance.kind, instance.best_known) == (row["name"], "qap", best_known)
-    assert instance.notes == ()
-    assert instance.solution is not None
+    assert (instance.name, instance.kind, instance.notes) == (row["name"], "qap", ())
+    if not (PUBLIC / f"{row['name']}.sln").exists():
+        assert (instance.best_known, instance.solution) == (None, None)
+        return
+    assert instance.best_known == best_known
     assert problem.evaluate(instance.solution) == best_known
     assert read_solution(PUBLIC / f"{row['name']}.sln", problem).tolist() == instance.solution.tolist()
 
 
 @needs_public
 def test_the_convention_of_a_public_solution_is_the_one_listed() -> None:
-    for row in public_rows():
+    for row in (row for row in public_rows() if (PUBLIC / f"{row['name']}.sln").exists()):
         problem = read_qaplib(PUBLIC / f"{row['name']}.dat").problem
         assert isinstance(problem, QuadraticAssignment)
         words = (PUBLIC / f"{row['name']}.sln").read_text().split()

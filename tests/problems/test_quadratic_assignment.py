@@ -172,10 +172,10 @@ def test_a_long_walk_with_gains_near_the_limit_of_32_bits(symmetric):
         assert upper(table, 3) == gains(problem, x[1])
 
 
-def test_matrices_of_64_bits_with_a_table_of_32():
+def test_a_table_holds_distances_too_so_that_it_is_as_wide():
     """Numbers that are large but hardly differ, here the distances in the diagonal, leave gains small."""
     problem = sy.QuadraticAssignment([[1, 2], [3, 5]], [[2**40, 1], [4, 2**40]])
-    assert (problem.far.dtype, problem.tables().dtype) == (np.int64, np.int32)
+    assert (problem.far.dtype, problem.tables().dtype) == (np.int64, np.int64)
     x, table = start(problem, 1)
     compiled_tabulate(problem.record, x, 1, table)
     assert upper(table, 2) == gains(problem, x[1])
@@ -194,7 +194,7 @@ def test_an_interpreted_tabu_search_does_not_warn():
         ([[0, 2**15], [2**15, 0]], [[0, 2**15], [2**15, 0]], np.int32, np.int64),
         ([[2**15, 0], [0, -(2**15)]], [[2**15, 0], [0, -(2**15)]], np.int32, np.int64),
         ([[0, 2**31], [0, 0]], [[0, 3], [0, 0]], np.int64, np.int64),
-        ([[2**31, 0], [0, 0]], [[0, 3], [0, 0]], np.int64, np.int32),
+        ([[2**31, 0], [0, 0]], [[0, 3], [0, 0]], np.int64, np.int64),
         ([[0, 1], [1, 0]], [[0, 2**30], [2**30, 0]], np.int64, np.int64),  # both directions together
     ],
 )

@@ -37,6 +37,8 @@ ENVIRONMENT = {
 }
 MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
+FINE = (0, 5)  # exit codes: done, or done with nothing feasible found
+
 
 def told(result: Any) -> Any:
     """All of a result that must not depend on the clock, nor on how often the run was killed."""
@@ -143,7 +145,7 @@ class Chain:
             return None
         if "Traceback" in done.errors:
             self.find("traceback", shown, done.errors)
-        if done.killed or done.code == 0:
+        if done.killed or done.code in FINE:
             return done
         if resumed and not self.saved_once and self.state.is_dir() and done.code == 2 and done.output is None:
             self.anew += 1  # killed before the first save was whole: allowed
@@ -224,7 +226,7 @@ class Chain:
         command = self._command(1, "60", copy, True)
         (self.folder / "result.json").unlink(missing_ok=True)
         done = self._run(command, command, None)
-        if done is not None and done.code == 0 and done.output is not None:
+        if done is not None and done.code in FINE and done.output is not None:
             self.saved_once = True
             worth = self._worth(done.output)
             self.best = worth if self.best is None else max(self.best, worth)
