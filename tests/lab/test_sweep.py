@@ -152,3 +152,18 @@ def test_other_data_of_the_problem_stay():
     result = sweep_weights(small_release(), ENGINE, [0.0], stop=STOP).results[0]
     problem = small_release()
     assert result.objective == [int(np.dot(data, result.solution)) for data in (problem.costs, problem.values)]
+
+
+def test_a_signal_between_two_runs_does_not_lose_the_first():
+    """While the second one is compiled, or looks for its kernels."""
+    compiled = []
+
+    def interrupt(progress):
+        if progress.stage == "compiling":
+            compiled.append(progress)
+            if len(compiled) == 2:
+                raise KeyboardInterrupt
+
+    sweep = sweep_weights(small_release(), ENGINE, 3, stop=STOP, callback=interrupt)
+    assert sweep.weights == (0.0,)
+    assert len(sweep.results) == len(sweep.front) == 1

@@ -100,7 +100,7 @@ def solve(**options: Any) -> None:
             if options[name]:
                 raise InputError(f"--{name} is for a single run, not for a sweep; leave one of them out")
         _sweep(found, engine, stop, plan, options, quiet)
-        return
+        sys.exit(INTERRUPTED if interruption.asked else 0)
     with Screen(f"{found.name} {engine.name}", quiet) as screen, warnings.catch_warnings():
         warnings.simplefilter("always", SlowObjectiveWarning)
         warnings.simplefilter("ignore", InfeasibleWarning)  # a note of the result says it

@@ -49,9 +49,10 @@ def sweep_weights(
         raise InputError("a sweep needs at least one of the weights, but got none")
     results: list[Result] = []
     for weight in weights:
-        results.append(
-            solve(
-                cast(Problem, replace(cast(Any, problem), weight=weight)),
+        weighted = cast(Problem, replace(cast(Any, problem), weight=weight))
+        try:
+            result = solve(
+                weighted,
                 engine,
                 stop=stop,
                 seed=seed,
@@ -60,8 +61,12 @@ def sweep_weights(
                 callback=callback,
                 instance=instance,
             )
-        )
-        if results[-1].stop == "interrupted":
+        except KeyboardInterrupt:  # before this run began: those before it are not lost
+            if not results:
+                raise
+            break
+        results.append(result)
+        if result.stop == "interrupted":
             break
     done = tuple(weights[: len(results)])
     least = min(result.violation for result in results)
