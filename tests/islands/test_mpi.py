@@ -216,3 +216,34 @@ def test_a_simulation_measures_messages_between_the_processes_of_its_job(tmp_pat
     done = launch(arguments, 2)
     assert done.returncode == 2
     assert "this job has 2 processes" in done.stderr
+
+
+@pytest.mark.parametrize("whole_job", [True, False], ids=["launcher", "one rank"])
+def test_a_signal_ends_the_job_with_its_best_solution_and_a_checkpoint(whole_job, tmp_path):
+    folder, pid_of = tmp_path / "demes", tmp_path / "rank"
+    script = (
+        "import os, pathlib, sys\n"
+        f"pathlib.Path({str(pid_of)!r} + os.environ.get('PMI_RANK', '0')).write_text(str(os.getpid()))\n"
+        "from systola.cli import main\n"
+        "sys.exit(main())\n"
+    )
+    program = tmp_path / "program.py"
+    program.write_text(script)
+    arguments = [*SOLVE, "--islands", "4", "--iterations", str(10**9), "--json", "--checkpoint", str(folder)]
+    command = [MPIEXEC, "-n", "2", sys.executable, "-m", "mpi4py", str(program), *arguments, "--checkpoint-every", "1"]
+    process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 120
+        while not (folder / "manifest.json").exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(process.pid if whole_job else int(Path(f"{pid_of}0").read_text()), signal.SIGTERM)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 3, err
+    assert "Traceback" not in err
+    found = json.loads(out)
+    assert found["stop"] == "interrupted"
+    again = solve(["--islands", "4", "--iterations", str(found["iterations"] + 50), "--resume", str(folder)], 2)
+    assert again["objective"] <= found["objective"]

@@ -59,7 +59,7 @@ def main(args: list[str] | None = None) -> Any:
         with ended_by_signals(for_good=args is None):
             return cli.main(args=args, prog_name="systola", standalone_mode=False) or 0
     except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("systola: interrupted", err=True)
+        mpi.fail(lambda: click.echo("systola: interrupted", err=True), INTERRUPTED)
         sys.exit(INTERRUPTED)
     except click.ClickException as error:
         mpi.fail(error.show, 2)
