@@ -262,3 +262,20 @@ def test_a_process_alone_speaks_for_itself_whatever_its_rank(tmp_path) -> None:
 def test_a_few_inputs_of_the_fuzz_run(shop, target, inputs) -> None:
     for number in Random(target).sample(range(10**6), inputs):
         assert attempt(target, number, shop) == ""
+
+
+@pytest.mark.parametrize("option", ["--checkpoint", "--output"])
+def test_a_pipe_that_nobody_reads_is_told_and_not_waited_for(option, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    command = ["solve", "mmdp:12", "--algorithm", "rs", "--iterations", "1", "--backend", "python", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "systola", *command, option, str(tmp_path / "pipe")],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["objective"] >= 0
+    assert "pipe" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -23,7 +23,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     is then untouched.
     """
     if path.exists() and not path.is_file():
-        path.write_bytes(content)
+        _write_into(path, content)
         return
     _tidy(path.parent)
     temporary = path.parent / f".{path.name[:_NAMED]}.systola-{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -39,6 +39,14 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _write_into(path: Path, content: bytes) -> None:
+    """Into a device or a pipe; opening a pipe that nobody reads would wait forever, so that it fails instead."""
+    handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
 
 
 def _machine() -> str:

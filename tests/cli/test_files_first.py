@@ -15,7 +15,7 @@ from conftest import small_knapsack
 from systola.cli import main
 
 BRIEFLY = ["--algorithm", "sga", "--set", "size=8", "--iterations", "3", "--backend", "python"]
-SOLVE = ["solve", "knapsack:20-100", *BRIEFLY]
+SOLVE = ["solve", "mmdp:24", *BRIEFLY]
 SHOWN = (["instances", "show", "mmdp:12"], ["devices"], ["instances", "generate"])
 
 
