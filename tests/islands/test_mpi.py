@@ -247,3 +247,10 @@ def test_a_signal_ends_the_job_with_its_best_solution_and_a_checkpoint(whole_job
     assert found["stop"] == "interrupted"
     again = solve(["--islands", "4", "--iterations", str(found["iterations"] + 50), "--resume", str(folder)], 2)
     assert again["objective"] <= found["objective"]
+
+
+def test_a_record_is_not_replayed_by_several_processes(tmp_path):
+    done = launch([*SOLVE, "--islands", "4", "--iterations", "9", "--replay", str(tmp_path / "record.json")], 2)
+    assert done.returncode == 2
+    assert "replayed by the threads of one process" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -7,7 +7,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from systola.backends.session import Work
 from systola.encodings import Array
 from systola.ending import ask_to_stop, time_limit
+from systola.errors import InputError
 from systola.faults import told_plainly
 from systola.islands.account import Account, Outcome, Part, account_of, conclude, describe, events_of, join_histories
 from systola.islands.deme import Deme
@@ -81,6 +82,8 @@ class Archipelago:
 
     def compile(self) -> None:
         """Make the demes of this process, and compile all that they need: the clock does not run yet."""
+        if self.replay and self.world:
+            raise InputError("a record is replayed by the threads of one process; start it without mpiexec or srun")
         self._journal = read_journal(self.replay, self.identity, len(self.plan)) if self.replay else None
         if self.callback:
             self.callback(Progress("compiling", 0, 0, 0.0))
@@ -108,11 +111,11 @@ class Archipelago:
             if self.world:
                 self.world.meet(self._digest(saved))  # others may still compile, or have failed
             self._began = time.perf_counter()
-            with time_limit(self.stop.seconds and self.stop.seconds - self.clock(), self.ask_to_stop):
+            limit = None if self.replay else self.stop.seconds  # a replay goes as far as its record
+            with time_limit(limit and limit - self.clock(), self.ask_to_stop):
                 for deme in self.demes if not saved else ():
                     deme.start(given)
-                asked = lambda: self.interruption.asked  # noqa: E731
-                crew = self._run_ranks(asked) if self.world else self._run_threads(asked, self._journal)
+                crew = self._run_ranks() if self.world else self._run_threads()
         self.seconds = self.clock()
         self._conclude(crew, ranks)
         if crew[0].saver:
@@ -159,14 +162,14 @@ class Archipelago:
         told = self.identity, self.stop.__dict__, bool(self.checkpoint), bool(self.record), saved and saved.digests
         return int(hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:15], 16)
 
-    def _run_threads(self, asked: Callable[[], bool], journal: Journal | None) -> list[Worker]:
+    def _run_threads(self) -> list[Worker]:
         """Demes dealt out to threads; this one tells how they get on."""
         workers = self._count_workers()
         slots, rate = self.islands.send_slots, self.islands.rate
-        transport = Replay(workers, journal) if journal else Mailboxes(workers, slots, rate)
+        transport = Replay(workers, self._journal) if self._journal else Mailboxes(workers, slots, rate)
         transport.lay(self._waiting)
         saving = self._plan_saves(workers)
-        crew = [self._hire(k, self.demes[k::workers], transport, asked, journal, saving) for k in range(workers)]
+        crew = [self._hire(k, self.demes[k::workers], transport, saving) for k in range(workers)]
         threads = [threading.Thread(target=self._man, args=(w, transport), daemon=True) for w in crew]
         for thread in threads:
             thread.start()
@@ -182,7 +185,7 @@ class Archipelago:
     def _count_workers(self) -> int:
         return max(1, min(self.threads, len(self.demes)))
 
-    def _run_ranks(self, asked: Callable[[], bool]) -> list[Worker]:
+    def _run_ranks(self) -> list[Worker]:
         """The demes of this process, which also tells, between stretches."""
         assert self.world is not None
         row = self.plan.problem.encoding.empty(self.plan.problem.space, 1)[0]
@@ -191,7 +194,7 @@ class Archipelago:
             transport = self.world.connect(owners, self.islands.send_slots, self.islands.rate, row)
             transport.lay(self._waiting)
             saving = self._plan_saves(self.world.size)
-            worker = self._hire(self.world.rank, self.demes, transport, asked, None, saving)
+            worker = self._hire(self.world.rank, self.demes, transport, saving)
             worker.rest = _Telling(self, worker).do
             try:
                 worker.run()
@@ -247,17 +250,11 @@ class Archipelago:
             self._tell_failures,
         )
 
-    def _hire(
-        self,
-        number: int,
-        demes: list[Deme],
-        transport: Transport,
-        asked: Callable[[], bool],
-        journal: Journal | None,
-        saving: Saving | None,
-    ) -> Worker:
+    def _hire(self, number: int, demes: list[Deme], transport: Transport, saving: Saving | None) -> Worker:
+        journal = self._journal
         last = dict(journal.last) if journal else dict.fromkeys((deme.number for deme in demes), self._last_step())
-        worker = Worker(demes, transport, Stop() if journal else self.stop, last, self.clock, asked, lambda: None)
+        stop = Stop() if journal else self.stop
+        worker = Worker(demes, transport, stop, last, self.clock, lambda: self.interruption.asked, lambda: None)
         worker.synchronous, worker.replaying = self.islands.synchronous, journal is not None
         worker.saver = Saver(saving, number, demes, transport) if saving else None
         worker.notes = Notebook(part_of(self.record, number)) if self.record else None
