@@ -328,6 +328,7 @@ def test_links_are_not_followed(filled, tmp_path):
     assert sum(not path.is_symlink() for path in filled.kernels()) >= 1
 
 
+@pytest.mark.long
 def test_processes_that_start_together_do_not_spoil_it(place):
     processes = [place.begin(k) for k in (0, 1, 0, 1)]
     assert [place.end(process) for process in processes] == [[8], [9], [8], [9]]

@@ -239,6 +239,7 @@ def test_reproduce_one_table(call, tiny_paper, no_runs):
     assert r"\begin{table}" in Path("tables/sgs-table-10.tex").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_tables_are_written_before_a_full_screen(call, tiny_paper):
     args = ["reproduce", "sgs", "--table", 3, "--quick", *QUICK, "--output", "tables"]

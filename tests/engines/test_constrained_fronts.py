@@ -199,6 +199,7 @@ def test_as_the_naive_twin_with_violations(seed, n, limit, steps, engine):
         check_front(problem, result)
 
 
+@pytest.mark.long
 def test_same_constrained_front_whoever_runs_it():
     problem, stop = pack(1, n=12), sy.Iterations(25)
     runs = [
