@@ -112,6 +112,8 @@ def _handled(for_good: bool) -> Iterator[None]:
 def _handle(number: int, frame: FrameType | None) -> None:
     hold = _holds[-1]
     if hold is None:
+        if _exits and len(_holds) > 1:  # the compiler is at work: what is raised in its finalizers is only printed
+            _leave()
         raise KeyboardInterrupt
     hold.asked = True  # should the watcher be late
     hold.handled += 1
@@ -140,6 +142,7 @@ def _watch(pipe: socket.socket, others: int) -> None:
 
 
 def _leave() -> None:
-    sys.stderr.write("systola: interrupted\n")
+    show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""  # which a progress display had hidden
+    sys.stderr.write(f"{show_cursor}systola: interrupted\n")
     sys.stderr.flush()
     os._exit(INTERRUPTED)
