@@ -240,7 +240,7 @@ ENGINES = {
     "hill": sy.Hill(),
     "tabu": sy.Tabu(),
 }
-LONG = ("line-sweep", "sgs-e", "sns", "sga", "hill")
+LONG = ("line-sweep", "sgs", "sgs-e", "sns", "sga", "hill")
 
 
 @pytest.mark.parametrize(
