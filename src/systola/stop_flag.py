@@ -39,35 +39,28 @@ def _load_now(typing: Any, flag: Any) -> Any:
     return types.int64(flag), generate
 
 
-def is_asked(flag: Any) -> Any:
-    """Whether the host asks to stop, now or soon."""
-    return flag[ASKED] >= SOON
+def _asked(flag: Any) -> Any:
+    return flag[ASKED]
 
 
-@overload(is_asked, strict=False)  # type: ignore[untyped-decorator]
-def _is_asked(flag: Any) -> Any:
+@overload(_asked, strict=False)  # type: ignore[untyped-decorator]
+def _asked_compiled(flag: Any) -> Any:
     def look(flag: Any) -> Any:
-        return _load_now(flag) >= SOON
-
-    return look
-
-
-def _is_asked_now(flag: Any) -> Any:
-    return flag[ASKED] >= NOW
-
-
-@overload(_is_asked_now, strict=False)  # type: ignore[untyped-decorator]
-def _is_asked_now_compiled(flag: Any) -> Any:
-    def look(flag: Any) -> Any:
-        return _load_now(flag) >= NOW
+        return _load_now(flag)
 
     return look
 
 
 @inlined
+def is_asked(flag: Any) -> Any:
+    """Whether the host asks to stop, now or soon."""
+    return _asked(flag) >= SOON
+
+
+@inlined
 def must_leave(flag: Any) -> Any:
     """Whether to leave off because the host asks to stop now; if so, it is noted that the step is not whole."""
-    if _is_asked_now(flag):
+    if _asked(flag) >= NOW:
         flag[LEFT] = 1
         return True
     return False
