@@ -127,6 +127,11 @@ def replay(data: object) -> str:
     return refused("solve", *ISLANDS, "--backend", "python", "--replay", "damaged.json")
 
 
+@pytest.mark.parametrize("folder", ["/", "."])
+def test_a_record_is_no_folder(shop, folder) -> None:
+    assert "is a folder" in refused("solve", *ISLANDS, "--backend", "python", "--record", folder)
+
+
 def test_a_record_that_waits_for_a_parcel_that_never_comes(shop) -> None:
     data = shop.read_json("record.json")
     deme = next(k for k, rows in data["imports"].items() if rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -42,6 +43,8 @@ def check_paths(**paths: Any) -> None:
     for name, path in paths.items():
         if path is not None and not isinstance(path, (str, os.PathLike)):
             raise InputError(f"`{name}` must be a path, but got {path!r}")
+        if name == "record" and path is not None and Path(path).is_dir():
+            raise InputError(f"`record` must be a file to write, but {str(path)!r} is a folder")
 
 
 def check_options(callback: Any, checkpoint_every: Any, instance: Any) -> None:
