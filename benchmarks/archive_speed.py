@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 
 import baseline
 from baseline import Ints
-from systola.archive import _sift_alone, make_room, nondominated, sift_in_parallel
+from systola.archive import make_room, nondominated, sift
 
 SOURCE = Path(__file__).parent / "c" / "archive.c"
 BUILDS = {"-O3": ["-O3"], "-O3 -march=native": ["-O3", "-march=native"]}
@@ -61,7 +62,10 @@ def compare(members: Any, candidates: Any, threads: int, repeats: int) -> dict[s
     m, c, k = len(members), len(candidates), members.shape[1]
     room = make_room(m, c, k, members.dtype)
     stay, enter = np.zeros(m, np.uint8), np.zeros(c, np.uint8)
-    ways: dict[str, Callable[..., None]] = {"1 thread": _sift_alone, f"{threads} threads": sift_in_parallel}
+    ways: dict[str, Callable[..., None]] = {
+        "1 thread": sift,
+        f"{threads} threads": partial(sift, threads=threads),
+    }
     _, theirs = run_c(BUILDS["-O3"], members, candidates, 1)
     for way, run in ways.items():
         stay[:], enter[:] = 9, 9
@@ -100,7 +104,6 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=min(2, numba.config.NUMBA_NUM_THREADS))
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    numba.set_num_threads(args.threads)
     for objectives in args.objectives:
         for m in args.members:
             for c in args.candidates:

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from numba import njit
 
 from systola import archive, dominance
-from systola.archive import Archive, make_room, merge, nondominated, sift, sift_in_parallel
+from systola.archive import Archive, make_room, merge, nondominated, sift
 from systola.dominance import BLOCK, covering, dominates
 from systola.errors import InputError
+from systola.jit.team import announce, new_team
 
 KINDS = {"int32": np.int32, "int64": np.int64, "float64": np.float64}
 EACH_KIND = pytest.mark.parametrize(
@@ -55,21 +56,22 @@ def some_vectors(draws, count, k, spread, kind, extremes=False):
     return vectors
 
 
+def sift_interpreted(*args):
+    team = new_team(1)
+    announce(team, (archive._SIFT, 1), 1)
+    archive._sift(*args, team, 0)
+
+
 def all_ways(members, candidates, k=None):
     """What each way to sift says; the room starts with numbers that mean nothing."""
     m, c, k = len(members), len(candidates), k or candidates.shape[1]
     answers = []
-    for way, threads in ((sift, 1), (archive._sift_alone, 1), (sift_in_parallel, 1), (sift_in_parallel, 2)):
+    for way in (lambda *args: sift(*args, threads=1), lambda *args: sift(*args, threads=2), sift_interpreted):
         room = make_room(m, c, k, candidates.dtype)
         for array in room[:7] + room[8:]:
             array[...] = 77
         stay, enter = np.full(m, 9, np.uint8), np.full(c, 9, np.uint8)
-        before = numba.get_num_threads()
-        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-        try:
-            way(members, m, candidates, c, k, room, stay, enter)
-        finally:
-            numba.set_num_threads(before)
+        way(members, m, candidates, c, k, room, stay, enter)
         answers.append((stay.tolist(), enter.tolist()))
     return answers
 
@@ -91,7 +93,7 @@ def test_few_vectors(kind, k, m, c, spread, extremes, seed):
     candidates = some_vectors(draws, c, k, spread, kind, extremes)
     wanted = naive(members, candidates)
     assert tuple(a.tolist() for a in merge(members, candidates)) == wanted
-    assert all_ways(members, candidates) == [wanted] * 4
+    assert all_ways(members, candidates) == [wanted] * 3
 
 
 @EACH_KIND
@@ -129,7 +131,7 @@ def test_every_way_is_the_same(kind, k, monkeypatch):
         candidates = some_vectors(draws, c, k, 1000, kind) - 300
         candidates[::7] = candidates[0]
         wanted = swift_naive(members, candidates)
-        assert all_ways(members, candidates) == [wanted] * 4
+        assert all_ways(members, candidates) == [wanted] * 3
 
 
 @EACH_KIND
@@ -144,7 +146,7 @@ def test_crowds(kind, m):
     near[4000:] = near[:1000]
     wanted = swift_naive(members, near)
     assert 0 < sum(wanted[1]) < 4000
-    assert all_ways(members, near)[1:] == [wanted] * 3
+    assert all_ways(members, near)[:2] == [wanted] * 2
 
 
 @settings(deadline=None, max_examples=40)
@@ -168,7 +170,7 @@ def test_first_columns_count():
     members = np.ascontiguousarray(wide[:200][nondominated(wide[:200, :2])])
     candidates = np.ascontiguousarray(wide[200:])
     wanted = swift_naive(members[:, :2], candidates[:, :2])
-    assert all_ways(members, candidates, k=2) == [wanted] * 4
+    assert all_ways(members, candidates, k=2) == [wanted] * 3
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -199,25 +201,12 @@ def test_dominates(way):
     assert not way(a, 2, a, 1, 3)
 
 
-@njit
-def own_kernel(members, candidates, room, stay, enter):
-    sift(members, len(members), candidates, len(candidates), members.shape[1], room, stay, enter)
-    return enter.sum()
-
-
-def test_kernels_call_it():
-    members, candidates = np.array([[1.0, 5.0], [4.0, 4.0]]), np.array([[3.0, 3.0], [1.0, 5.0], [2.0, 6.0]])
-    stay, enter = np.zeros(2, np.uint8), np.zeros(3, np.uint8)
-    assert own_kernel(members, candidates, make_room(2, 3, 2, np.float64), stay, enter) == 1
-    assert (stay.tolist(), enter.tolist()) == ([1, 0], [1, 0, 0])
-
-
 def test_threads_are_used_for_many(monkeypatch):
     used = []
-    monkeypatch.setattr(archive, "sift_in_parallel", lambda *args: used.append(args[3]))
+    monkeypatch.setattr(archive, "sift", lambda *args: used.append((args[3], args[-1])))
     nondominated(np.zeros((archive._WORTH_THREADS, 2)))
     nondominated(np.zeros((9, 2)))
-    assert used == [archive._WORTH_THREADS]
+    assert used == [(archive._WORTH_THREADS, numba.config.NUMBA_NUM_THREADS), (9, 1)]
 
 
 @pytest.mark.parametrize("empty", [np.empty((0, 3)), np.empty((0, 3), int)])

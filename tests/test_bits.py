@@ -10,7 +10,7 @@ from systola.kernel import kernel
 decisions = st.lists(st.integers(0, 1), min_size=1, max_size=200)
 
 
-@kernel()
+@kernel
 def compiled_counts(word):
     return count_ones(word), lowest_one(word)
 

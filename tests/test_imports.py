@@ -15,6 +15,7 @@ LAYERS = [
     {"codegen", "digest", "environment", "files"},
     {"cache"},
     {"records", "kernel", "verbs"},
+    {"jit"},
     {"rng", "bits", "stop_flag"},
     {"encodings", "dominance", "lines", "moves", "stop", "trace"},
     {"archive", "fields", "increments", "passage", "products"},

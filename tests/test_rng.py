@@ -20,8 +20,8 @@ VECTORS = [
         (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
     ),
 ]
-compiled_philox = kernel()(philox)
-compiled_draw = kernel()(draw)
+compiled_philox = kernel(philox)
+compiled_draw = kernel(draw)
 
 
 @pytest.mark.parametrize(("counter", "key", "expected"), VECTORS)

@@ -1,27 +1,47 @@
 """Archives of vectors none of which dominates another. Every objective is minimised: negate those to maximise.
 
-A vector dominates another one if it is nowhere larger and somewhere smaller. Kernels call `sift` with room of their
-own; the functions for users are `nondominated`, `merge` and the class `Archive`.
+A vector dominates another one if it is nowhere larger and somewhere smaller. For users are `nondominated`, `merge` and
+the class `Archive`; all of them `sift`, in phases that threads share.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from systola.dominance import MOST_OBJECTIVES, SCOUTS, Room, deal, fill, make_room, prepare, screen, tabulate
 from systola.errors import InputError
-from systola.kernel import called, kernel, threads_are_lost
+from systola.jit.crew import Crew
+from systola.jit.team import (
+    COUNT,
+    DISMISS,
+    HIGH,
+    KIND,
+    LEAVE,
+    REST,
+    THREADS,
+    announce,
+    arrive,
+    await_order,
+    neighbour,
+    new_team,
+    release,
+    take,
+)
+from systola.kernel import called, kernel
 
-__all__ = ["Archive", "make_room", "merge", "nondominated", "sift", "sift_in_parallel"]
+__all__ = ["Archive", "make_room", "merge", "nondominated", "sift"]
 
 _Array = npt.NDArray[Any]
 _Mask = npt.NDArray[np.bool_]
 
 _CHUNK = 256
+_PHASES = 6
+_DEAL, _SCREEN, _DEAL_AGAIN, _SCREEN_AGAIN, _ENTER, _STAY = range(_PHASES)
+_SIFT = DISMISS + 1  # the order
 _CROWD = 4096  # so many candidates are first thinned out by some of them
 _WORTH_THREADS = 1 << 15  # vectors: below, one thread needs less time than another one to wake on a busy machine
 
@@ -44,50 +64,115 @@ def _number(rows: Any, n: Any) -> None:
 
 
 @called
-def sift(members: Any, m: Any, candidates: Any, c: Any, k: Any, room: Any, stay: Any, enter: Any) -> None:
+def _begin(phase: Any, members: Any, m: Any, candidates: Any, k: Any, room: Any, enter: Any, n: Any) -> Any:
+    """What one thread does before a phase: how many of n candidates are left then, and how many parts the phase has."""
+    rows, others = room.rows, room.others
+    chunks = (n + _CHUNK - 1) // _CHUNK
+    by_members = (phase < _DEAL_AGAIN) == (m >= SCOUTS)  # few members know less than scouts do, so they come second
+    if phase == _DEAL or phase == _DEAL_AGAIN:
+        if phase == _DEAL_AGAIN:
+            n = _keep(rows, n, enter)
+        if not by_members:
+            return n, 0
+        _number(others, m)
+        return n, prepare(room, m, k, n)
+    if phase == _SCREEN or phase == _SCREEN_AGAIN:
+        if by_members:
+            tabulate(room, members, others, k)
+            return n, chunks
+        if n <= _CROWD:
+            return n, 0
+        for a in range(SCOUTS):
+            others[a] = rows[a * n // SCOUTS]
+        fill(room, candidates, others, SCOUTS, k, 0, SCOUTS)
+        screen(room, candidates, others, 0, SCOUTS, k, enter)
+        fill(room, candidates, others, _keep(others, SCOUTS, enter), k, 0, n)
+        return n, chunks
+    if phase == _ENTER:
+        n = _keep(rows, n, enter)
+        fill(room, candidates, rows, n, k, 0, n + m)
+        return n, (n + _CHUNK - 1) // _CHUNK
+    _number(others, m)
+    return n, (m + _CHUNK - 1) // _CHUNK
+
+
+@called
+def _do_part(
+    phase: Any, members: Any, m: Any, candidates: Any, k: Any, room: Any, stay: Any, enter: Any, n: Any, part: Any
+) -> None:
+    first = part * _CHUNK
+    if phase == _DEAL or phase == _DEAL_AGAIN:
+        deal(room, members, room.others, k, part, -m)
+    elif phase == _STAY:
+        screen(room, members, room.others, first, min(m, first + _CHUNK), k, stay)
+    else:
+        screen(room, candidates, room.rows, first, min(n, first + _CHUNK), k, enter)
+
+
+def _sift(
+    members: Any, m: Any, candidates: Any, c: Any, k: Any, room: Any, stay: Any, enter: Any, team: Any, me: Any
+) -> Any:
     """Say which of c candidates enter an archive of m members, and which members stay, as 1 or 0 for each row.
 
     A candidate enters if no member dominates or equals it, no other candidate dominates it, and no earlier one equals
     it. A member stays if no entering candidate dominates it. Members do not dominate each other. Their first k columns
     count, 1 to 4; all numbers are of one type, int32, int64 or float64, and none is NaN.
     """
-    rows, others = room.rows, room.others
-    _number(rows, c)
-    n = c
-    for turn in range(2):
-        if (turn == 0) == (m >= SCOUTS):  # few members know less than scouts do, so they come second
-            _number(others, m)
-            for d in prange(prepare(room, m, k, n)):
-                deal(room, members, others, k, np.int64(d), -m)
-            tabulate(room, members, others, k)
-        elif n > _CROWD:
-            for a in range(SCOUTS):
-                others[a] = rows[a * n // SCOUTS]
-            fill(room, candidates, others, SCOUTS, k, 0, SCOUTS)
-            screen(room, candidates, others, 0, SCOUTS, k, enter)
-            fill(room, candidates, others, _keep(others, SCOUTS, enter), k, 0, n)
-        else:
-            continue
-        for chunk in prange((n + _CHUNK - 1) // _CHUNK):
-            first = np.int64(chunk) * _CHUNK
-            screen(room, candidates, rows, first, min(n, first + _CHUNK), k, enter)
-        n = _keep(rows, n, enter)
-    fill(room, candidates, rows, n, k, 0, n + m)
-    for chunk in prange((n + _CHUNK - 1) // _CHUNK):
-        first = np.int64(chunk) * _CHUNK
-        screen(room, candidates, rows, first, min(n, first + _CHUNK), k, enter)
-    _number(others, m)
-    for chunk in prange((m + _CHUNK - 1) // _CHUNK):
-        first = np.int64(chunk) * _CHUNK
-        screen(room, members, others, first, min(m, first + _CHUNK), k, stay)
+    if me > 0 and not await_order(team, me):
+        return REST
+    if team[KIND] == DISMISS:
+        return LEAVE
+    for phase in range(_PHASES):
+        here = arrive(team)
+        if here < 0:
+            return LEAVE
+        if here > 0:
+            if phase == 0:
+                _number(room.rows, c)
+                for row in range(c):
+                    enter[row] = 1
+                team[COUNT] = c
+            left, parts = _begin(phase, members, m, candidates, k, room, enter, team[COUNT])
+            team[COUNT] = left
+            team[HIGH] = parts
+            release(team)
+        for other in range(team[THREADS]):
+            owner = neighbour(team, me, other)
+            first, last = take(team, owner)
+            while first < last:
+                for part in range(first, last):
+                    _do_part(phase, members, m, candidates, k, room, stay, enter, team[COUNT], part)
+                first, last = take(team, owner)
+    here = arrive(team)  # nobody works any more when the caller returns
+    if here > 0:
+        release(team)
+    return REST if here >= 0 else LEAVE
 
 
-sift_in_parallel = kernel(parallel=True)(sift)
+_sift_compiled = kernel(_sift)
 
 
-@kernel()
-def _sift_alone(members: Any, m: Any, candidates: Any, c: Any, k: Any, room: Any, stay: Any, enter: Any) -> None:
-    sift(members, m, candidates, c, k, room, stay, enter)
+def sift(
+    members: _Array,
+    m: int,
+    candidates: _Array,
+    c: int,
+    k: int,
+    room: Room,
+    stay: _Array,
+    enter: _Array,
+    threads: int = 1,
+) -> None:
+    """Which of c candidates enter an archive, and which of m members stay, as 1 or 0 for each row; see `_sift`."""
+    args = (members, m, candidates, c, k, room, stay, enter)
+    if threads == 1:
+        team = new_team(1)
+        announce(team, (_SIFT, 1), 1)
+        _sift_compiled(*args, team, np.int64(0))
+        return
+    crew = Crew(_sift_compiled, args, threads)
+    crew.command(_SIFT, threads)
+    crew.dismiss()
 
 
 def nondominated(points: npt.ArrayLike) -> _Mask:
@@ -267,8 +352,8 @@ def _enough(room: Room | None, members: int, candidates: int, k: int, kind: Any)
 def _sifted(members: _Array, candidates: _Array, room: Room | None = None) -> tuple[_Mask, _Mask]:
     m, c, k = len(members), len(candidates), candidates.shape[1]
     stay, enter = np.ones(m, np.uint8), np.ones(c, np.uint8)
-    run = sift_in_parallel if m + c >= _WORTH_THREADS and not threads_are_lost() else _sift_alone
-    run(members, m, candidates, c, k, room or make_room(m, c, k, candidates.dtype), stay, enter)
+    threads = int(numba.config.NUMBA_NUM_THREADS) if m + c >= _WORTH_THREADS else 1
+    sift(members, m, candidates, c, k, room or make_room(m, c, k, candidates.dtype), stay, enter, threads)
     return stay.view(np.bool_), enter.view(np.bool_)
 
 

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from numba.core.codegen import CPUCodeLibrary
-from numba.core.cpu import CPUContext
+from numba.core.cpu import CPUContext, CPUTargetOptions
 from numba.core.errors import NumbaError, UnsupportedError
+from numba.core.options import TargetOptions
 
 try:
     from numba import _dynfunc
@@ -97,6 +98,7 @@ def _finalize_sparingly(self: Any) -> None:
     self._finalized = True
 
 
+CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
 if _dynfunc is not None:
     CPUContext.get_executable = _get_executable_sparingly
     CPUCodeLibrary._optimize_final_module = _optimize_sparingly

@@ -1,4 +1,4 @@
-"""What the environment tells Numba and OpenMP, looked at before Numba is imported, which stops at what is wrong."""
+"""What the environment tells Numba, looked at before Numba is imported, which stops at what is wrong."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ import os
 from contextlib import suppress
 
 from systola.errors import InputError
-
-# Threads that spin at a barrier starve each other on a busy machine, threads that sleep at once wake too late for steps
-# of 100 microseconds: spin a little, then sleep. Must be set before the first parallel call.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 _THREADS = "NUMBA_NUM_THREADS"
 

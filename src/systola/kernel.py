@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import numba
@@ -29,33 +26,16 @@ def called(function: F) -> F:
     return made
 
 
-def kernel(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def unaliased(function: F) -> F:
+    """As `called`, but no two of its arrays share memory, or none is written; the compiler may count on that."""
+    made: F = register_jitable(noalias=True, _nrt=False)(function)
+    return made
+
+
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function on its first call, without the GIL, and keep the result on disk."""
-
-    def compile_lazily(function: Callable[..., Any]) -> Any:
-        # Numba compiles parallel loops with NumPy's errors; whatever is around them with Python's compiles all twice.
-        dispatcher = numba.njit(parallel=parallel, nogil=True, error_model="numpy")(function)
-        if not numba.config.DISABLE_JIT:
-            dispatcher._cache = KernelCache(function)
-            spare_machine_code(dispatcher)
-        return dispatcher
-
-    return compile_lazily
-
-
-_lost = False
-
-
-def _look_at_threads() -> None:
-    global _lost
-    with suppress(ValueError):  # no threads were started before the fork: this process can start its own
-        _lost = numba.threading_layer() == "omp" and sys.platform == "linux"
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_look_at_threads)
-
-
-def threads_are_lost() -> bool:
-    """Whether a parallel kernel would end this process: GNU OpenMP does so where it was forked with threads."""
-    return _lost
+    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    if not numba.config.DISABLE_JIT:
+        dispatcher._cache = KernelCache(function)
+        spare_machine_code(dispatcher)
+    return dispatcher

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
+from typing import Any
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _PATIENCE = 1.5  # seconds after which a process that is told to end does so, whatever its main thread is at
@@ -36,6 +37,7 @@ class Interruption:
 
 
 _holds: list[Interruption | None] = []  # the innermost last; with None, signals raise KeyboardInterrupt
+_before: dict[int, Any] = {}  # handlers, while ours are there
 _exits = False  # whether a process that does not come to its end is ended
 
 
@@ -95,6 +97,7 @@ def _handled(for_good: bool) -> Iterator[None]:
     written, read = socket.socketpair()
     written.setblocking(False)
     before = {number: signal.signal(number, _handle) for number in ours}
+    _before.update(before)
     others = signal.set_wakeup_fd(written.fileno(), warn_on_full_buffer=False)
     watcher = threading.Thread(target=_watch, args=(read, others), daemon=True)
     watcher.start()
@@ -102,11 +105,24 @@ def _handled(for_good: bool) -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(others)
+        _before.clear()
         for number, handler in before.items():
             signal.signal(number, signal.SIG_IGN if for_good else handler)
         written.close()
         watcher.join()
         read.close()
+
+
+def _hand_back() -> None:
+    """In a process that was forked while signals are held: they are not its own, and nobody there would be told."""
+    if _before:
+        signal.set_wakeup_fd(-1)
+    for number, handler in _before.items():
+        signal.signal(number, handler)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_hand_back)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:

@@ -53,7 +53,7 @@ def fitness_of(problem, tally):
     return problem.fitness(tally)
 
 
-@kernel()
+@kernel
 def compiled(problem, x, row, tally, guide, work, length, key, stop):
     refine(problem, x, row, tally, guide, work, length, key, stop)
 

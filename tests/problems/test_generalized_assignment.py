@@ -73,13 +73,13 @@ def optimum(problem):
     return min((sign * cost for cost, unfitness in found if unfitness == 0), default=inf)
 
 
-@kernel()
+@kernel
 def compiled_count(problem, x, row, measures, tally):
     count(problem, x, row, measures, tally)
     weigh(problem, tally, measures)
 
 
-@kernel()
+@kernel
 def compiled_reassign(problem, x, row, i, value, tally, measures):
     reassign(problem, x, row, i, value, tally)
     weigh(problem, tally, measures)

@@ -72,22 +72,22 @@ def upper(table, n):
     return [int(table[i * padded(n) + j]) for i in range(n) for j in range(i + 1, n)]
 
 
-@kernel()
+@kernel
 def compiled_swap(problem, x, row, i, j, tally):
     swap(problem, x, row, i, j, tally)
 
 
-@kernel()
+@kernel
 def compiled_gains(problem, x, row, i, gains):
     swap_gains(problem, x, row, i, gains)
 
 
-@kernel()
+@kernel
 def compiled_tabulate(problem, x, row, table):
     tabulate(problem, x, row, table)
 
 
-@kernel()
+@kernel
 def compiled_exchange(problem, x, row, i, j, table):
     exchange(problem, x, row, i, j, table)
 

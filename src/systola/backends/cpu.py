@@ -8,14 +8,31 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import prange
 
 from systola.backends.lane import edge, start_lane
 from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
 from systola.encodings import Array
 from systola.engines.engine import advance, conclude, phase
 from systola.errors import InputError, ObjectiveError
-from systola.kernel import kernel, threads_are_lost
+from systola.jit.crew import Crew
+from systola.jit.team import (
+    COUNT,
+    DISMISS,
+    FIRST,
+    HIGH,
+    KIND,
+    LEAVE,
+    LOW,
+    OUTCOME,
+    REST,
+    THREADS,
+    arrive,
+    await_order,
+    neighbour,
+    release,
+    take,
+)
+from systola.kernel import called, kernel, unaliased
 from systola.population import Best, Population, copy_best, elect
 from systola.problem import evaluate
 from systola.records import widen
@@ -24,9 +41,11 @@ from systola.stop_flag import ASKED, LEFT, NOW, SOON, is_asked, must_leave
 LANES = 64
 _CHUNK = 64
 _RETRY_SECONDS = 3.0
+START, SWEEP, RESUME = range(DISMISS + 1, DISMISS + 4)  # orders; the last one: of the first step all but its end is done
 
 
-def _start(
+@called
+def _start_lanes(
     engine: Any,
     space: Any,
     problem: Any,
@@ -35,15 +54,15 @@ def _start(
     seed: Any,
     given: Any,
     rows: Any,
-    low: Any,
-    high: Any,
+    first: Any,
+    last: Any,
 ) -> None:
-    """The first population, as far as it falls to the lanes low <= lane < high."""
-    for k in prange(low, high):
+    for k in range(first, last):
         start_lane(engine, space, problem, population, lanes, seed, given, rows, np.int64(k))
 
 
-def _sweep(
+@unaliased
+def _advance_lanes(
     engine: Any,
     space: Any,
     problem: Any,
@@ -52,33 +71,82 @@ def _sweep(
     seed: Any,
     cells: Any,
     step: Any,
-    steps: Any,
+    shared: Any,
     low: Any,
     high: Any,
-    pending: Any,
-) -> Any:
-    """`steps` steps from `step` on, of the lanes low <= lane < high.
+) -> None:
+    for k in range(low, high):
+        lane = np.int64(k)
+        first, last = edge(cells, lanes, lane), edge(cells, lanes, lane + 1)
+        if not must_leave(lanes.stop):
+            advance(engine, space, problem, population, lanes, seed, step, shared, first, last, lane)
 
-    How many were done, fewer if the host asked to stop; -1 less that number if room was lacking to conclude another.
-    `pending` says that of the first step all is done but its conclusion.
+
+def _work(
+    engine: Any,
+    space: Any,
+    problem: Any,
+    population: Any,
+    lanes: Any,
+    seed: Any,
+    cells: Any,
+    rows: Any,
+    team: Any,
+    me: Any,
+) -> Any:
+    """Thread `me` of the team carries out the order that there is, or, if it is not the caller, one after another.
+
+    Of the steps in an order: how many were done, fewer if the host asked to stop; -1 less that number if room was
+    lacking to conclude another.
     """
-    for t in range(step, step + steps):
-        if low == 0 and is_asked(lanes.stop) and not (pending and t == step):
-            return t - step
-        shared = phase(engine, t)
-        if t == 1 and low == 0 and not pending:
-            conclude(engine, space, problem, population, lanes, seed, 0)
-        end = low if pending and t == step else high
-        for k in prange(low, end):
-            lane = np.int64(k)
-            first, last = edge(cells, lanes, lane), edge(cells, lanes, lane + 1)
-            if not must_leave(lanes.stop):
-                advance(engine, space, problem, population, lanes, seed, t, shared, first, last, lane)
-        if lanes.stop[LEFT] != 0:
-            return t - step
-        if high == lanes.step.shape[0] and not conclude(engine, space, problem, population, lanes, seed, t):
-            return -1 - (t - step)
-    return steps
+    while True:
+        if me > 0 and not await_order(team, me):
+            return REST
+        kind, threads, low, high = team[KIND], team[THREADS], team[LOW], team[HIGH]
+        step, steps = team[FIRST], team[COUNT]
+        if kind == DISMISS:
+            return LEAVE
+        done = np.int64(0)
+        for t in range(step, step + steps):
+            shared = phase(engine, t)
+            if kind == SWEEP and t == 1 and low == 0:
+                here = arrive(team)
+                if here > 0:
+                    conclude(engine, space, problem, population, lanes, seed, 0)
+                    release(team)
+                elif here < 0:
+                    return LEAVE
+            for k in range(threads):
+                owner = neighbour(team, me, k)
+                first, last = take(team, owner)
+                while first < last:
+                    if kind == START:
+                        _start_lanes(engine, space, problem, population, lanes, seed, t, rows, first, last)
+                    elif kind == SWEEP or t > step:
+                        _advance_lanes(
+                            engine, space, problem, population, lanes, seed, cells, t, shared, first, last
+                        )
+                    first, last = take(team, owner)
+            here = arrive(team)
+            if here > 0:
+                outcome = np.int64(0)
+                if lanes.stop[LEFT] != 0:
+                    outcome = np.int64(-1)
+                elif kind != START and high == lanes.step.shape[0]:
+                    if not conclude(engine, space, problem, population, lanes, seed, t):
+                        outcome = np.int64(-2)
+                if outcome == 0 and is_asked(lanes.stop):
+                    outcome = np.int64(1)
+                team[OUTCOME] = outcome
+                release(team)
+            elif here < 0:
+                return LEAVE
+            if team[OUTCOME] == 0 or team[OUTCOME] == 1:
+                done += 1
+            if team[OUTCOME] != 0:
+                break
+        if me == 0:
+            return -1 - done if team[OUTCOME] == -2 else done
 
 
 def _crown(problem: Any, lanes: Any, best: Any) -> None:
@@ -91,21 +159,15 @@ def _judge(problem: Any, x: Any) -> Any:
     return evaluate(problem, x)
 
 
-start = kernel(parallel=True)(_start)
-sweep = kernel(parallel=True)(_sweep)
-crown = kernel()(_crown)
-judge = kernel()(_judge)
+work = kernel(_work)
+crown = kernel(_crown)
+judge = kernel(_judge)
 
 
 class CpuSession:
     """A run on the CPU, compiled or interpreted."""
 
     def __init__(self, work: Work, threads: int | None, compiled: bool = True, lanes: int | None = None) -> None:
-        if compiled and threads_are_lost():
-            raise InputError(
-                "this process was forked from one in which systola had run, and the threads of compiled kernels do not "
-                "survive that; start processes by spawn, multiprocessing.get_context('spawn')"
-            )
         self.lanes = lanes or LANES
         self.backend = "cpu" if compiled else "python"
         self.threads = min(threads or numba.config.NUMBA_NUM_THREADS, work.design.cells) if compiled else 1
@@ -121,12 +183,8 @@ class CpuSession:
         self.memory = total_size(self._population, self._lanes)
         if not compiled:
             self._lanes = self._lanes._replace(decisions=self._lanes.decisions.astype(np.int64))
-        self._start: Any
-        self._sweep: Any
-        self._crown: Any
-        self._start, self._sweep, self._crown = (start, sweep, crown) if compiled else (_start, _sweep, _crown)
-        if not compiled:
-            self._start, self._sweep = self._blame(_start), self._blame(_sweep)
+        self._crown: Any = crown if compiled else _crown
+        self._crew: Crew | None = None
 
     def _blame(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """Interpreted, what is raised comes from the user's code: say so, and keep where it was."""
@@ -146,19 +204,27 @@ class CpuSession:
         self._given = len(rows)
 
     def start(self, low: int, high: int) -> None:
-        numba.set_num_threads(self.threads)
-        self._start(
-            self._work.design.record,
-            self._space,
-            self._record,
-            self._population,
-            self._lanes,
-            np.uint64(self._work.seed),
-            self._given,
-            self._work.design.started,
-            low,
-            high,
-        )
+        self._command(START, low, high, self._given, 1)
+
+    def _command(self, kind: int, low: int, high: int, first: int, count: int) -> int:
+        if self._crew is None or self._crew.is_gone:
+            design = self._work.design
+            self._crew = Crew(
+                work if self.backend == "cpu" else self._blame(_work),
+                (
+                    design.record,
+                    self._space,
+                    self._record,
+                    self._population,
+                    self._lanes,
+                    np.uint64(self._work.seed),
+                    design.cells,
+                    design.started,
+                ),
+                self._most,
+            )
+        threads = self.threads if low < high and count else 1
+        return self._crew.command(kind, threads, low, high, first, count)
 
     def ask_to_stop(self, at_once: bool) -> None:
         self._lanes.stop[ASKED] = NOW if at_once else SOON
@@ -167,34 +233,23 @@ class CpuSession:
         return bool(self._lanes.stop[LEFT])
 
     def sweep(self, step: int, steps: int, low: int, high: int) -> int:
-        numba.set_num_threads(self.threads)
         began = time.perf_counter()
-        done, pending = 0, False
-        while True:
-            made: int = self._sweep(
-                self._work.design.record,
-                self._space,
-                self._record,
-                self._population,
-                self._lanes,
-                np.uint64(self._work.seed),
-                self._work.design.cells,
-                step + done,
-                steps - done,
-                low,
-                high,
-                pending,
-            )
+        done, kind = 0, SWEEP
+        while not (low == 0 and kind == SWEEP and self._lanes.stop[ASKED]):
+            made = self._command(kind, low, high, step + done, steps - done)
             done += made if made >= 0 else -1 - made
             if made >= 0:
                 break
             self._grow()
-            pending = True
+            kind = RESUME
         if self._adaptive and done == steps >= 8:
             self._adapt((time.perf_counter() - began) / steps)
         return done
 
     def _grow(self) -> None:
+        if self._crew:
+            self._crew.dismiss()
+            self._crew = None
         self._work, self._population = grow(self._work, self._population)
         self.memory = total_size(self._population, self._lanes)
 

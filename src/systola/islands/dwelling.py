@@ -68,8 +68,8 @@ def _toss(seed: Any, step: Any, deme: Any, k: Any) -> Any:
     return draw(seed, MIGRATE, step, deme, k)
 
 
-dwell = kernel()(_dwell)
-toss = kernel()(_toss)
+dwell = kernel(_dwell)
+toss = kernel(_toss)
 
 
 class Dwelling(CpuSession):

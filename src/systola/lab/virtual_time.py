@@ -190,14 +190,14 @@ def _begin(rules: Any, demes: Any, deme: Any, time: Any) -> Any:
     demes.clock[deme] = time + stretch_seconds(rules, deme, demes.stretch[deme], iterations)
 
 
-@kernel()
+@kernel
 def begin(rules: Any, demes: Any) -> Any:
     """The first stretch of all demes begins."""
     for deme in range(len(demes.clock)):
         _begin(rules, demes, deme, 0.0)
 
 
-@kernel()
+@kernel
 def advance_freely(rules: Any, demes: Any, events: Any) -> Any:
     """So many stretches of asynchronous demes, the earliest first; whether one of the demes is done."""
     for _ in range(events):
@@ -239,7 +239,7 @@ def _sift(heap: Any, clock: Any) -> Any:
     heap[hole] = deme
 
 
-@kernel()
+@kernel
 def advance_together(rules: Any, demes: Any, stretches: Any) -> Any:
     """So many stretches of all synchronous demes, a barrier before each export and import; whether all are done."""
     size = len(demes.clock)

@@ -1,0 +1,1 @@
+"""How Python functions become kernels."""

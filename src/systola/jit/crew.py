@@ -1,0 +1,96 @@
+"""Threads of our own: they enter a kernel beside the caller, and sleep while there is nothing to do."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from systola.jit.team import AWAY, BROKEN, DISMISS, LEAVE, announce, member, new_team
+
+Kernel = Callable[..., int]
+_WAKE_SECONDS = 1.0  # a sleeping thread looks for orders so often, should it miss being woken
+
+
+class Crew:
+    """The threads of one kernel, the caller's included.
+
+    `work(*args, team, me)` is the kernel: thread 0 is the caller, who gives orders by `command`; the others carry them
+    out. A kernel that raises, in whichever thread, breaks up the crew, and `command` raises the same.
+    """
+
+    def __init__(self, work: Kernel, args: tuple[Any, ...], threads: int) -> None:
+        self._work, self._args, self._team = work, args, new_team(threads)
+        self._process = os.getpid()
+        self._failures: list[BaseException] = []
+        self._wakers = [threading.Semaphore(0) for _ in range(1, threads)]
+        self._threads = [
+            threading.Thread(
+                target=_serve, args=(work, args, self._team, me, waker, self._failures), name=f"systola-{me}", daemon=True
+            )
+            for me, waker in enumerate(self._wakers, 1)
+        ]
+        for thread in self._threads:
+            thread.start()
+        self._end = weakref.finalize(self, _call, self._team, self._wakers, (DISMISS, threads), threads)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it can take no orders any more: a fork does not copy threads, and a failure ends them."""
+        return os.getpid() != self._process or bool(self._team[BROKEN])
+
+    def command(self, kind: int, threads: int, *rest: int) -> int:
+        """Carry out an order with so many threads of the crew; what the kernel returns.
+
+        With more than one, the kernel must let them meet before it returns.
+        """
+        _call(self._team, self._wakers, (kind, threads, *rest), threads)
+        try:
+            outcome = self._work(*self._args, self._team, np.int64(0))
+        except BaseException:
+            self._team[BROKEN] = 1
+            self.dismiss()
+            raise
+        if self._team[BROKEN]:
+            self.dismiss()
+            raise self._failures[0]
+        return int(outcome)
+
+    def dismiss(self) -> None:
+        """End the threads."""
+        if os.getpid() == self._process:
+            self._end()
+            for thread in self._threads:
+                thread.join()
+
+
+def _call(team: NDArray[np.int64], wakers: list[threading.Semaphore], order: tuple[int, ...], threads: int) -> None:
+    """Give so many threads an order and wake those of them who sleep."""
+    announce(team, order, threads)
+    with threading.Lock():  # a full fence: all see the order before we look who sleeps
+        pass
+    for me in range(1, threads):
+        if team[member(me) + AWAY]:
+            wakers[me - 1].release()
+
+
+def _serve(
+    work: Kernel,
+    args: tuple[Any, ...],
+    team: NDArray[np.int64],
+    me: int,
+    waker: threading.Semaphore,
+    failures: list[BaseException],
+) -> None:
+    try:
+        while work(*args, team, np.int64(me)) != LEAVE:
+            waker.acquire(timeout=_WAKE_SECONDS)
+            team[member(me) + AWAY] = 0
+    except BaseException as error:  # the caller raises it
+        failures.append(error)
+        team[BROKEN] = 1
