@@ -148,7 +148,7 @@ def main() -> None:
                     pairs.append((early, late))
                 ratios = [late / early for early, late in pairs]
                 low, high = interval(ratios)
-                times = [statistics.median(values) for values in zip(*pairs)]
+                times = [statistics.median(values) for values in zip(*pairs, strict=True)]
                 if low > 1.03:
                     slower.append(name)
                 print(

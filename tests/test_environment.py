@@ -123,7 +123,8 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join(60)
-assert [[s.objective for s in runs[0].samples] for runs in together] == [[s.objective for s in trace.samples] for trace in alone]
+objectives = [[s.objective for s in trace.samples] for trace in alone]
+assert [[s.objective for s in runs[0].samples] for runs in together] == objectives
 """
 
 

@@ -217,6 +217,30 @@ def test_nan_is_refused_with_an_example(backend, start):
     assert sum(example) >= 4
 
 
+class Picky(sy.Problem):
+    """A constraint that raises, in a kernel."""
+
+    encoding = sy.Binary("n")
+    n: int
+
+    def evaluate(self, x):
+        total = 0
+        for i in range(len(x)):
+            total += x[i]
+        return total
+
+    def violation(self, measures):
+        if measures[0] > 40:
+            raise ValueError("too many")
+        return 0
+
+
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=TWO_THREADS)])
+def test_a_constraint_that_raises_later(threads):
+    with pytest.raises(sy.ObjectiveError, match="Picky raised ValueError: too many"):
+        run(Picky(60), sy.SGS("B"), 200, threads=threads)
+
+
 def test_an_objective_that_raises_at_once():
     with pytest.raises(
         sy.ObjectiveError, match=r"Moody.evaluate raised ValueError: too many ones, for the solution \["

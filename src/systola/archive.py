@@ -69,14 +69,14 @@ def _begin(phase: Any, members: Any, m: Any, candidates: Any, k: Any, room: Any,
     rows, others = room.rows, room.others
     chunks = (n + _CHUNK - 1) // _CHUNK
     by_members = (phase < _DEAL_AGAIN) == (m >= SCOUTS)  # few members know less than scouts do, so they come second
-    if phase == _DEAL or phase == _DEAL_AGAIN:
+    if phase in (_DEAL, _DEAL_AGAIN):
         if phase == _DEAL_AGAIN:
             n = _keep(rows, n, enter)
         if not by_members:
             return n, 0
         _number(others, m)
         return n, prepare(room, m, k, n)
-    if phase == _SCREEN or phase == _SCREEN_AGAIN:
+    if phase in (_SCREEN, _SCREEN_AGAIN):
         if by_members:
             tabulate(room, members, others, k)
             return n, chunks
@@ -101,7 +101,7 @@ def _do_part(
     phase: Any, members: Any, m: Any, candidates: Any, k: Any, room: Any, stay: Any, enter: Any, n: Any, part: Any
 ) -> None:
     first = part * _CHUNK
-    if phase == _DEAL or phase == _DEAL_AGAIN:
+    if phase in (_DEAL, _DEAL_AGAIN):
         deal(room, members, room.others, k, part, -m)
     elif phase == _STAY:
         screen(room, members, room.others, first, min(m, first + _CHUNK), k, stay)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
 import numpy as np
+from numba.core.errors import NumbaError
 
 from systola.backends.lane import edge, start_lane
 from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
 from systola.encodings import Array
 from systola.engines.engine import advance, conclude, phase
-from systola.errors import InputError, ObjectiveError
+from systola.errors import InputError, ObjectiveError, SystolaError
 from systola.jit.crew import Crew
 from systola.jit.team import (
     COUNT,
@@ -41,7 +43,9 @@ from systola.stop_flag import ASKED, LEFT, NOW, SOON, is_asked, must_leave
 LANES = 64
 _CHUNK = 64
 _RETRY_SECONDS = 3.0
-START, SWEEP, RESUME = range(DISMISS + 1, DISMISS + 4)  # orders; the last one: of the first step all but its end is done
+START, SWEEP, RESUME = range(
+    DISMISS + 1, DISMISS + 4
+)  # orders; the last one: of the first step all but its end is done
 
 
 @called
@@ -123,18 +127,19 @@ def _work(
                     if kind == START:
                         _start_lanes(engine, space, problem, population, lanes, seed, t, rows, first, last)
                     elif kind == SWEEP or t > step:
-                        _advance_lanes(
-                            engine, space, problem, population, lanes, seed, cells, t, shared, first, last
-                        )
+                        _advance_lanes(engine, space, problem, population, lanes, seed, cells, t, shared, first, last)
                     first, last = take(team, owner)
             here = arrive(team)
             if here > 0:
                 outcome = np.int64(0)
                 if lanes.stop[LEFT] != 0:
                     outcome = np.int64(-1)
-                elif kind != START and high == lanes.step.shape[0]:
-                    if not conclude(engine, space, problem, population, lanes, seed, t):
-                        outcome = np.int64(-2)
+                elif (
+                    kind != START
+                    and high == lanes.step.shape[0]
+                    and not conclude(engine, space, problem, population, lanes, seed, t)
+                ):
+                    outcome = np.int64(-2)
                 if outcome == 0 and is_asked(lanes.stop):
                     outcome = np.int64(1)
                 team[OUTCOME] = outcome
@@ -186,18 +191,16 @@ class CpuSession:
         self._crown: Any = crown if compiled else _crown
         self._crew: Crew | None = None
 
-    def _blame(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """Interpreted, what is raised comes from the user's code: say so, and keep where it was."""
-
-        def guarded(*args: Any) -> Any:
-            try:
-                return call(*args)
-            except Exception as error:
-                raise ObjectiveError(
-                    f"{type(self._work.problem).__name__} raised {type(error).__name__}: {error}"
-                ) from error
-
-        return guarded
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """What is raised while kernels run comes from the user's code: say so, and keep where it was."""
+        try:
+            yield
+        except (NumbaError, SystolaError):
+            raise
+        except Exception as error:
+            name = type(self._work.problem).__name__
+            raise ObjectiveError(f"{name} raised {type(error).__name__}: {error}") from error
 
     def give(self, rows: Array) -> None:
         self._population.x[: len(rows)] = rows
@@ -210,7 +213,7 @@ class CpuSession:
         if self._crew is None or self._crew.is_gone:
             design = self._work.design
             self._crew = Crew(
-                work if self.backend == "cpu" else self._blame(_work),
+                work if self.backend == "cpu" else _work,
                 (
                     design.record,
                     self._space,
@@ -224,7 +227,8 @@ class CpuSession:
                 self._most,
             )
         threads = self.threads if low < high and count else 1
-        return self._crew.command(kind, threads, low, high, first, count)
+        with self.blamed():
+            return self._crew.command(kind, threads, low, high, first, count)
 
     def ask_to_stop(self, at_once: bool) -> None:
         self._lanes.stop[ASKED] = NOW if at_once else SOON

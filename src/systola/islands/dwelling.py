@@ -80,7 +80,7 @@ class Dwelling(CpuSession):
         row = work.problem.encoding.empty(work.problem.space, 1)[0]
         self.pool = make_pool(places, row)
         self.memory += sum(array.nbytes for array in self.pool)
-        self._dwell: Any = dwell if compiled else self._blame(_dwell)
+        self._dwell: Any = dwell if compiled else _dwell
 
     def dwell(self, step: int, steps: int) -> int:
         """Make `steps` steps from `step` on; how many were made before a stop."""
@@ -96,7 +96,8 @@ class Dwelling(CpuSession):
             step,
             steps,
         )
-        made: int = self._dwell(*args)
+        with self.blamed():
+            made: int = self._dwell(*args)
         if self._dwell is dwell and not numba.config.DISABLE_JIT:
             # Types stay what they are; looking them up takes as long as some steps.
             self._dwell = dwell.get_overload(tuple(numba.typeof(arg) for arg in args))

@@ -28,16 +28,9 @@ class Crew:
         self._work, self._args, self._team = work, args, new_team(threads)
         self._process = os.getpid()
         self._failures: list[BaseException] = []
-        self._wakers = [threading.Semaphore(0) for _ in range(1, threads)]
-        self._threads = [
-            threading.Thread(
-                target=_serve, args=(work, args, self._team, me, waker, self._failures), name=f"systola-{me}", daemon=True
-            )
-            for me, waker in enumerate(self._wakers, 1)
-        ]
-        for thread in self._threads:
-            thread.start()
-        self._end = weakref.finalize(self, _call, self._team, self._wakers, (DISMISS, threads), threads)
+        self._threads: list[threading.Thread] = []
+        self._wakers: list[threading.Semaphore] = []
+        self._end = weakref.finalize(self, _dismiss, self._team, self._wakers)
 
     @property
     def is_gone(self) -> bool:
@@ -49,7 +42,9 @@ class Crew:
 
         With more than one, the kernel must let them meet before it returns.
         """
-        _call(self._team, self._wakers, (kind, threads, *rest), threads)
+        while len(self._threads) + 1 < threads:
+            self._hire()
+        _call(self._team, self._wakers[: threads - 1], (kind, threads, *rest))
         try:
             outcome = self._work(*self._args, self._team, np.int64(0))
         except BaseException:
@@ -61,6 +56,14 @@ class Crew:
             raise self._failures[0]
         return int(outcome)
 
+    def _hire(self) -> None:
+        """One more thread; not before it is needed, since the kernel may still have to be compiled."""
+        self._wakers.append(threading.Semaphore(0))
+        me = len(self._wakers)
+        args = (self._work, self._args, self._team, me, self._wakers[-1], self._failures)
+        self._threads.append(threading.Thread(target=_serve, args=args, daemon=True))
+        self._threads[-1].start()
+
     def dismiss(self) -> None:
         """End the threads."""
         if os.getpid() == self._process:
@@ -69,14 +72,18 @@ class Crew:
                 thread.join()
 
 
-def _call(team: NDArray[np.int64], wakers: list[threading.Semaphore], order: tuple[int, ...], threads: int) -> None:
-    """Give so many threads an order and wake those of them who sleep."""
-    announce(team, order, threads)
+def _call(team: NDArray[np.int64], wakers: list[threading.Semaphore], order: tuple[int, ...]) -> None:
+    """Give these threads an order, and wake those of them who sleep."""
+    announce(team, order, 1 + len(wakers))
     with threading.Lock():  # a full fence: all see the order before we look who sleeps
         pass
-    for me in range(1, threads):
+    for me, waker in enumerate(wakers, 1):
         if team[member(me) + AWAY]:
-            wakers[me - 1].release()
+            waker.release()
+
+
+def _dismiss(team: NDArray[np.int64], wakers: list[threading.Semaphore]) -> None:
+    _call(team, wakers, (DISMISS, 1))
 
 
 def _serve(
