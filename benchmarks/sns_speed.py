@@ -33,8 +33,8 @@ BUILDS = {
 def open_run(problem: sy.Problem, engine: sy.SNS, threads: int) -> tuple[CpuSession, Any]:
     design = engine.prepare(problem)
     session = CpuSession(Work(problem, design, 2, np.int64, 1), threads)
+    session.compile()
     session.start(0, session.lanes)
-    session.sweep(1, 0, 0, session.lanes)
     return session, design
 
 

@@ -34,8 +34,8 @@ def open_run(problem: sy.Problem, threads: int) -> tuple[CpuSession, object]:
     design = sy.SGS("B").prepare(problem)
     measures = 2 if isinstance(problem, sy.Knapsack) else 1
     session = CpuSession(Work(problem, design, measures, np.int64, 1), threads)
+    session.compile()
     session.start(0, session.lanes)
-    session.sweep(1, 0, 0, session.lanes)
     return session, design
 
 

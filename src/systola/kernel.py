@@ -32,9 +32,13 @@ def unaliased(function: F) -> F:
     return made
 
 
-def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function on its first call, without the GIL, and keep the result on disk."""
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+def kernel(function: Callable[..., Any], *, counting: bool = True) -> Any:
+    """Compile a function on its first call, without the GIL, and keep the result on disk.
+
+    Without `counting` references it must make no arrays, only records of those that it was given: helpers, which do
+    not count either, may return such a record then.
+    """
+    dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=counting)(function)
     if not numba.config.DISABLE_JIT:
         dispatcher._cache = KernelCache(function)
         spare_machine_code(dispatcher)

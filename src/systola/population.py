@@ -86,8 +86,9 @@ def _attempt(problem: Any, x: Any, measures: Any) -> Any:
 
 
 @inlined
-def assess(space: Any, problem: Any, x: Any, row: Any, lanes: Any, lane: Any, measures: Any) -> None:
+def assess(s: Any, x: Any, row: Any, lane: Any, measures: Any) -> None:
     """Measure the stored solution x[row] with the plain objective."""
+    problem, space, lanes = s.problem, s.space, s.lanes
     reveal(space, x, row, lanes.decisions, lane)
     sound = attempt(problem, lanes.decisions[lane], measures)
     for k in range(measures.shape[0]):
@@ -120,8 +121,9 @@ def ranks_above(problem: Any, new: Any, old: Any) -> Any:
 
 
 @inlined
-def note(problem: Any, lanes: Any, lane: Any, x: Any, row: Any, measures: Any, step: Any, cell: Any) -> None:
+def note(s: Any, lane: Any, x: Any, row: Any, measures: Any, step: Any, cell: Any) -> None:
     """Remember x[row] if it is the best answer that this lane has seen."""
+    problem, lanes = s.problem, s.lanes
     if lanes.step[lane] != NEVER and not ranks_above(problem, measures, lanes.score[lane]):
         return
     lanes.step[lane] = step

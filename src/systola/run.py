@@ -122,9 +122,7 @@ class Run:
         if self.failure:
             raise self.failure
         with told_plainly(self.work.problem):
-            self.session.start(0, 0)
-            self.session.sweep(1, 0, 0, self.session.lanes)
-        self.session.best()
+            self.session.compile()
 
     def ask_to_stop(self) -> None:
         """End after the step under way, if it ends soon, or within it; any thread may call it."""

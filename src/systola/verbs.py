@@ -1,4 +1,4 @@
-"""Verbs choose their body by the type of their first argument, a record.
+"""Verbs choose their body by the type of their first argument, a record; for a step, by the type of its problem.
 
 A verb is called alike in plain Python, in a kernel for the CPU and in a kernel for CUDA. Interpreted, it looks its
 body up in a table; compiled, Numba's `overload` asks the same table at compile time, so that a call costs nothing.
@@ -19,6 +19,7 @@ Body = Callable[..., Any]
 F = TypeVar("F", bound=Body)
 
 _bodies: dict[tuple[str, str], Body] = {}
+_BY_PROBLEM = "problem"  # a field that only the record of a step has: what it does goes by the problem's type
 
 
 _helpers: dict[Body, str] = {}
@@ -46,11 +47,12 @@ def give_body(verb: str, record: Any, body: Body) -> None:
 
 
 def body_of(verb: str, record: Any) -> Body:
-    """The body of `verb` for this record; a TypeError names what is missing."""
+    """The body of `verb` for this record, or for the problem of a step; a TypeError names what is missing."""
+    name = type(getattr(record, _BY_PROBLEM, record)).__name__
     try:
-        return _bodies[verb, type(record).__name__]
+        return _bodies[verb, name]
     except KeyError:
-        raise TypeError(f"{type(record).__name__} has no {verb}") from None
+        raise TypeError(f"{name} has no {verb}") from None
 
 
 def has_body(verb: str, record: Any) -> bool:
@@ -78,9 +80,11 @@ def _make_verb(call: F, options: dict[str, Any]) -> F:
     name = call.__name__
 
     def choose(first: Any, *rest: Any) -> Body | None:
-        if isinstance(first, types.BaseNamedTuple):
-            return _bodies.get((name, first.instance_class.__name__))
-        return None
+        if not isinstance(first, types.BaseNamedTuple):
+            return None
+        if _BY_PROBLEM in first.fields:
+            first = first.types[first.fields.index(_BY_PROBLEM)]
+        return _bodies.get((name, first.instance_class.__name__))
 
     overload(call, strict=False, jit_options=options)(choose)
     return call

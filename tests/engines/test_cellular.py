@@ -410,8 +410,9 @@ def best_of_all(engine, problem, scores, base, places, key):
     return chosen
 
 
-def reverse(engine, space, problem, population, lanes, row, key, lane):
+def reverse(engine, s, row, key, lane):
     """A local search that turns a tour around, if that is shorter."""
+    space, population, lanes = s.space, s.population, s.lanes
     for k in range(space.n):
         lanes.spare[lane, k] = population.x[row, space.n - 1 - k]
     value = problem_cost(lanes.spare[lane], space.n)

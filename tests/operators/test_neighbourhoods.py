@@ -9,6 +9,7 @@ import systola as sy
 from conftest import OneMax, small_knapsack, small_multi_knapsack, small_release
 from engines import naive_walks
 from systola.backends.session import Work, allocate
+from systola.backends.step import before_steps
 from systola.encodings import Bits, Digits
 from systola.operators.neighbourhoods import lay_out
 from systola.operators.neighbours import (
@@ -126,11 +127,14 @@ class Place:
         value = evaluate(self.record, np.asarray(x, np.int64))
         return [v.item() if isinstance(v, np.generic) else v for v in (value if isinstance(value, tuple) else (value,))]
 
+    def step(self):
+        return before_steps(self.record, self.space, self.population, self.lanes, 1)
+
     def now(self):
         return self.problem.encoding.load(self.space, self.population.x)[0].tolist()
 
     def observe(self):
-        observe(self.engine, self.space, self.record, self.population, self.lanes)
+        observe(self.engine, self.step())
 
     def check_all(self, widths):
         """Every move in the order of numbers, in blocks of these widths, and the measures of where it leads."""
@@ -162,8 +166,7 @@ class Place:
         assert self.now() == x
 
     def survey(self, lane, i, first, last, fresh, at):
-        args = (self.population, self.lanes, lane, i, first, last, fresh, at)
-        survey(self.engine, self.space, self.record, *args)
+        survey(self.engine, self.step(), lane, i, first, last, fresh, at)
 
     def moved(self, i, j):
         x = self.population.x[:1].copy()
@@ -175,7 +178,7 @@ class Place:
         wanted, seat = self.moved(i, j), 2 * self.share - 1
         self.survey(1, i, j, j + 1, True, self.share)
         self.lanes.trial[seat] = self.lanes.trial[self.share]
-        follow(self.engine, self.space, self.record, self.population, self.lanes, i, j, seat)
+        follow(self.engine, self.step(), i, j, seat)
         assert self.now() == wanted
         assert self.population.scores[0].tolist() == self.measures(wanted)
 

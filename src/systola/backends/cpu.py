@@ -11,10 +11,12 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
-from systola.backends.lane import edge, start_lane
+from systola.backends.lane import advance_lane, start_lane
 from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
+from systola.backends.step import at_step, before_steps
 from systola.encodings import Array
-from systola.engines.engine import advance, conclude, phase
+from systola.engines.engine import conclude
+from systola.engines.immigration import NoPool, welcome
 from systola.errors import InputError, ObjectiveError, SystolaError
 from systola.jit.crew import Crew
 from systola.jit.team import (
@@ -34,70 +36,43 @@ from systola.jit.team import (
     release,
     take,
 )
-from systola.kernel import called, kernel, unaliased
+from systola.kernel import called, inlined, kernel, unaliased
 from systola.population import Best, Population, copy_best, elect
 from systola.problem import evaluate
 from systola.records import widen
-from systola.stop_flag import ASKED, LEFT, NOW, SOON, is_asked, must_leave
+from systola.stop_flag import ASKED, LEFT, NOW, SOON, is_asked
 
 LANES = 64
 _CHUNK = 64
 _RETRY_SECONDS = 3.0
-START, SWEEP, RESUME = range(
-    DISMISS + 1, DISMISS + 4
-)  # orders; the last one: of the first step all but its end is done
+# Orders: the first population; steps; steps of the first of which all is done but its end.
+START, SWEEP, RESUME = range(DISMISS + 1, DISMISS + 4)
+_DONE, _STOPPED, _UNFINISHED, _LACKING = range(4)  # how a step ended
 
 
 @called
-def _start_lanes(
-    engine: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    given: Any,
-    rows: Any,
-    first: Any,
-    last: Any,
-) -> None:
-    for k in range(first, last):
-        start_lane(engine, space, problem, population, lanes, seed, given, rows, np.int64(k))
+def _start_lanes(engine: Any, s: Any, given: Any, rows: Any, low: Any, high: Any) -> None:
+    for lane in range(low, high):
+        start_lane(engine, s, given, rows, np.int64(lane))
 
 
 @unaliased
-def _advance_lanes(
-    engine: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    cells: Any,
-    step: Any,
-    shared: Any,
-    low: Any,
-    high: Any,
-) -> None:
-    for k in range(low, high):
-        lane = np.int64(k)
-        first, last = edge(cells, lanes, lane), edge(cells, lanes, lane + 1)
-        if not must_leave(lanes.stop):
-            advance(engine, space, problem, population, lanes, seed, step, shared, first, last, lane)
+def _advance_lanes(engine: Any, s: Any, cells: Any, low: Any, high: Any) -> None:
+    for lane in range(low, high):
+        advance_lane(engine, s, cells, np.int64(lane))
 
 
-def _work(
-    engine: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    cells: Any,
-    rows: Any,
-    team: Any,
-    me: Any,
-) -> Any:
+@inlined
+def _end_step(engine: Any, s: Any, kind: Any, high: Any) -> Any:
+    """What the last thread to arrive does: the end of a step, and whether another one is to follow."""
+    if s.lanes.stop[LEFT] != 0:
+        return _UNFINISHED
+    if kind != START and high == s.lanes.step.shape[0] and not conclude(engine, s):
+        return _LACKING
+    return _STOPPED if is_asked(s.lanes.stop) else _DONE
+
+
+def _work(engine: Any, base: Any, cells: Any, rows: Any, pool: Any, team: Any, me: Any) -> Any:
     """Thread `me` of the team carries out the order that there is, or, if it is not the caller, one after another.
 
     Of the steps in an order: how many were done, fewer if the host asked to stop; -1 less that number if room was
@@ -106,52 +81,44 @@ def _work(
     while True:
         if me > 0 and not await_order(team, me):
             return REST
-        kind, threads, low, high = team[KIND], team[THREADS], team[LOW], team[HIGH]
-        step, steps = team[FIRST], team[COUNT]
+        kind, low, high, first, count = team[KIND], team[LOW], team[HIGH], team[FIRST], team[COUNT]
         if kind == DISMISS:
             return LEAVE
         done = np.int64(0)
-        for t in range(step, step + steps):
-            shared = phase(engine, t)
-            if kind == SWEEP and t == 1 and low == 0:
+        outcome = np.int64(_DONE)
+        while done < count and outcome == _DONE:
+            step = first + done
+            s = at_step(engine, base, step)
+            if kind == SWEEP and step == 1 and low == 0:
                 here = arrive(team)
-                if here > 0:
-                    conclude(engine, space, problem, population, lanes, seed, 0)
-                    release(team)
-                elif here < 0:
+                if here < 0:
                     return LEAVE
-            for k in range(threads):
+                if here > 0:
+                    conclude(engine, base)
+                    release(team)
+            moving = kind == SWEEP or (kind == RESUME and done > 0)
+            if moving and team[THREADS] == 1:
+                welcome(pool, engine, s)
+            for k in range(team[THREADS]):
                 owner = neighbour(team, me, k)
-                first, last = take(team, owner)
-                while first < last:
+                one, last = take(team, owner)
+                while one < last:
                     if kind == START:
-                        _start_lanes(engine, space, problem, population, lanes, seed, t, rows, first, last)
-                    elif kind == SWEEP or t > step:
-                        _advance_lanes(engine, space, problem, population, lanes, seed, cells, t, shared, first, last)
-                    first, last = take(team, owner)
+                        _start_lanes(engine, base, first, rows, one, last)
+                    elif moving:
+                        _advance_lanes(engine, s, cells, one, last)
+                    one, last = take(team, owner)
             here = arrive(team)
-            if here > 0:
-                outcome = np.int64(0)
-                if lanes.stop[LEFT] != 0:
-                    outcome = np.int64(-1)
-                elif (
-                    kind != START
-                    and high == lanes.step.shape[0]
-                    and not conclude(engine, space, problem, population, lanes, seed, t)
-                ):
-                    outcome = np.int64(-2)
-                if outcome == 0 and is_asked(lanes.stop):
-                    outcome = np.int64(1)
-                team[OUTCOME] = outcome
-                release(team)
-            elif here < 0:
+            if here < 0:
                 return LEAVE
-            if team[OUTCOME] == 0 or team[OUTCOME] == 1:
+            if here > 0:
+                team[OUTCOME] = _end_step(engine, s, kind, high)
+                release(team)
+            outcome = team[OUTCOME]
+            if outcome in (_DONE, _STOPPED):
                 done += 1
-            if team[OUTCOME] != 0:
-                break
         if me == 0:
-            return -1 - done if team[OUTCOME] == -2 else done
+            return -1 - done if outcome == _LACKING else done
 
 
 def _crown(problem: Any, lanes: Any, best: Any) -> None:
@@ -164,7 +131,7 @@ def _judge(problem: Any, x: Any) -> Any:
     return evaluate(problem, x)
 
 
-work = kernel(_work)
+work = kernel(_work, counting=False)
 crown = kernel(_crown)
 judge = kernel(_judge)
 
@@ -189,6 +156,7 @@ class CpuSession:
         if not compiled:
             self._lanes = self._lanes._replace(decisions=self._lanes.decisions.astype(np.int64))
         self._crown: Any = crown if compiled else _crown
+        self._pool: Any = NoPool()
         self._crew: Crew | None = None
 
     @contextmanager
@@ -206,29 +174,25 @@ class CpuSession:
         self._population.x[: len(rows)] = rows
         self._given = len(rows)
 
+    def compile(self) -> None:
+        self._command(SWEEP, 0, 0, 1, 0)
+        self.best()
+
     def start(self, low: int, high: int) -> None:
         self._command(START, low, high, self._given, 1)
 
     def _command(self, kind: int, low: int, high: int, first: int, count: int) -> int:
-        if self._crew is None or self._crew.is_gone:
-            design = self._work.design
-            self._crew = Crew(
-                work if self.backend == "cpu" else _work,
-                (
-                    design.record,
-                    self._space,
-                    self._record,
-                    self._population,
-                    self._lanes,
-                    np.uint64(self._work.seed),
-                    design.cells,
-                    design.started,
-                ),
-                self._most,
-            )
-        threads = self.threads if low < high and count else 1
+        fresh = self._crew is None or self._crew.is_gone
+        if self._crew is None or fresh:
+            design, seed = self._work.design, self._work.seed
+            base = before_steps(self._record, self._space, self._population, self._lanes, seed)
+            args = (design.record, base, design.cells, design.started, self._pool)
+            self._crew = Crew(work if self.backend == "cpu" else _work, args, self._most)
         with self.blamed():
-            return self._crew.command(kind, threads, low, high, first, count)
+            made = self._crew.command(kind, self.threads if low < high and count else 1, low, high, first, count)
+        if fresh and self.backend == "cpu":
+            self._crew.settle_on(work)
+        return made
 
     def ask_to_stop(self, at_once: bool) -> None:
         self._lanes.stop[ASKED] = NOW if at_once else SOON

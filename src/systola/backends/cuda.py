@@ -13,6 +13,7 @@ import numpy as np
 
 from systola.backends.kernels import KERNELS
 from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
+from systola.backends.step import Step, before_steps
 from systola.encodings import Array
 from systola.errors import InputError, MissingExtra
 from systola.population import LACKING, Best, Lanes, Population
@@ -77,7 +78,6 @@ class CudaSession:
         self.memory = total_size(*self._host[:2])
         self._given = 0
         self._asked = False
-        self._seed = np.uint64(work.seed)
         self._space = self._lift(work.problem.space)
         self._problem = self._lift(work.problem.record, keep_order=True)
         self._engine = self._lift(work.design.record)
@@ -87,15 +87,17 @@ class CudaSession:
         self._best = self._lift(self._host[2])
         self._scouts = self._device.upload(np.zeros(min(_SCOUTS, self.lanes), np.int64))
 
+    def compile(self) -> None:
+        """Nothing ahead of time: a kernel is compiled when it is first launched."""
+
     def give(self, rows: Array) -> None:
         self._host[0].x[: len(rows)] = rows
         self._given = len(rows)
         self._send()
 
     def start(self, low: int, high: int) -> None:
-        args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
-        rows = np.int64(self._work.design.started)
-        self._launch("start", high - low, (*args, np.int64(self._given), rows, np.int64(low), np.int64(high)))
+        given, rows = np.int64(self._given), np.int64(self._work.design.started)
+        self._launch("start", high - low, (self._engine, self._base, given, rows, np.int64(low), np.int64(high)))
 
     def ask_to_stop(self, at_once: bool) -> None:
         self._asked = True
@@ -110,9 +112,8 @@ class CudaSession:
                 return t - step
             if t == 1 and low == 0:
                 self._close(0)
-            # Anew in each step, since the population may have grown in the last.
-            args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
-            self._launch("sweep", high - low, (*args, cells, np.int64(t), np.int64(low), np.int64(high)))
+            args = (self._engine, self._base, cells, np.int64(t), np.int64(low), np.int64(high))
+            self._launch("sweep", high - low, args)
             if high == self.lanes:
                 self._close(t)
         return steps
@@ -122,10 +123,9 @@ class CudaSession:
         if self._work.design.remembered == 0:
             return
         stride = np.int64(min(_SCOUTS, self.lanes))
-        self._launch("gather", int(stride), (self._engine, self._problem, self._lanes, stride))
+        self._launch("gather", int(stride), (self._engine, self._base, stride))
         while True:
-            args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
-            self._launch("close", 1, (*args, np.int64(step)))
+            self._launch("close", 1, (self._engine, self._base, np.int64(step)))
             if not self._work.design.sections or not self._device.download(self._population.memory)[LACKING]:
                 return
             self._grow(self.population())
@@ -166,7 +166,7 @@ class CudaSession:
     def arguments(self) -> dict[str, tuple[Any, ...]]:
         """The arguments of each kernel that is launched, for compiling without launching."""
         one = np.int64(1)
-        args = (self._engine, self._space, self._problem, self._population, self._lanes, self._seed)
+        args = (self._engine, self._base)
         known: dict[str, tuple[Any, ...]] = {
             "start": (*args, one, one, one, one),
             "sweep": (*args, one, one, one, one),
@@ -174,8 +174,13 @@ class CudaSession:
             "crown": (self._problem, self._lanes, self._scouts, self._best),
         }
         if self._work.design.remembered > 0:
-            known |= {"gather": (self._engine, self._problem, self._lanes, one), "close": (*args, one)}
+            known |= {"gather": (*args, one), "close": (*args, one)}
         return known
+
+    @property
+    def _base(self) -> Step:
+        """The record that kernels get; anew each time, since the population may have grown."""
+        return before_steps(self._problem, self._space, self._population, self._lanes, self._work.seed)
 
     def _send(self) -> None:
         self._population = self._lift(self._host[0])

@@ -7,62 +7,39 @@ from typing import Any
 
 import numpy as np
 
-from systola.backends.lane import edge, start_lane
+from systola.backends.lane import advance_lane, start_lane
+from systola.backends.step import at_step
 from systola.backends.threads import thread_number
-from systola.engines.engine import advance, conclude, phase, rally
+from systola.engines.engine import conclude, rally
 from systola.population import LACKING, comes_first, copy_best, elect
 
 
-def start(
-    engine: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    given: Any,
-    rows: Any,
-    low: Any,
-    high: Any,
-) -> None:
+def start(engine: Any, base: Any, given: Any, rows: Any, low: Any, high: Any) -> None:
     """The first population, lanes low <= lane < high."""
     lane = low + thread_number()
     if lane < high:
-        start_lane(engine, space, problem, population, lanes, seed, given, rows, lane)
+        start_lane(engine, base, given, rows, lane)
 
 
-def sweep(
-    engine: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    cells: Any,
-    step: Any,
-    low: Any,
-    high: Any,
-) -> None:
+def sweep(engine: Any, base: Any, cells: Any, step: Any, low: Any, high: Any) -> None:
     """One step, lanes low <= lane < high."""
     lane = low + thread_number()
     if lane < high:
-        shared = phase(engine, step)
-        first, last = edge(cells, lanes, lane), edge(cells, lanes, lane + 1)
-        advance(engine, space, problem, population, lanes, seed, step, shared, first, last, lane)
+        advance_lane(engine, at_step(engine, base, step), cells, lane)
 
 
-def gather(engine: Any, problem: Any, lanes: Any, stride: Any) -> None:
+def gather(engine: Any, base: Any, stride: Any) -> None:
     """Each thread brings what its share of lanes has found to the first of them."""
     lane = thread_number()
     if lane < stride:
-        rally(engine, problem, lanes, lane, stride)
+        rally(engine, base, lane, stride)
 
 
-def close(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> None:
+def close(engine: Any, base: Any, step: Any) -> None:
     """One thread does what is done once in a step; population.memory[LACKING] says whether there was room for it."""
     if thread_number() == 0:
-        done = conclude(engine, space, problem, population, lanes, seed, step)
-        population.memory[LACKING] = 0 if done else 1
+        done = conclude(engine, at_step(engine, base, step))
+        base.population.memory[LACKING] = 0 if done else 1
 
 
 def scout(problem: Any, lanes: Any, scouts: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from systola.engines.engine import begin
+from systola.engines.engine import advance, begin
 from systola.increments import mark
 from systola.kernel import inlined
 from systola.operators.appraisal import gauge
@@ -19,21 +19,27 @@ def edge(total: Any, lanes: Any, lane: Any) -> Any:
 
 
 @inlined
-def start_lane(
-    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, given: Any, rows: Any, lane: Any
-) -> None:
+def advance_lane(engine: Any, s: Any, cells: Any, lane: Any) -> None:
+    """This lane's share of the cells makes the step s, unless the host asks to stop at once."""
+    if not must_leave(s.lanes.stop):
+        advance(engine, s, edge(cells, s.lanes, lane), edge(cells, s.lanes, lane + 1), lane)
+
+
+@inlined
+def start_lane(engine: Any, s: Any, given: Any, rows: Any, lane: Any) -> None:
     """Draw this lane's share of rows (those below `given` are there already), measure and mark it, note the best.
 
     The very first row is made even if the host asks to stop: a run has an answer to give.
     """
+    population, lanes = s.population, s.lanes
     for row in range(edge(rows, lanes, lane), edge(rows, lanes, lane + 1)):
         if row > 0 and must_leave(lanes.stop):
             return
         if row >= given:
-            begin(engine, space, problem, population, lanes, seed, row, lane)
-        gauge(problem, space, population.x, row, lanes, lane, lanes.tally[lane], population.scores[row])
+            begin(engine, s, row, lane)
+        gauge(s, population.x, row, lane, lanes.tally[lane], population.scores[row])
         for k in range(population.tally.shape[1]):
             population.tally[row, k] = lanes.tally[lane, k]
         if population.marks.shape[1] > 0:
-            mark(problem, population.x, row, population.marks)
-        note(problem, lanes, lane, population.x, row, population.scores[row], 0, row)
+            mark(s.problem, population.x, row, population.marks)
+        note(s, lane, population.x, row, population.scores[row], 0, row)

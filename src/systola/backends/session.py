@@ -42,6 +42,9 @@ class Session(Protocol):
     lanes: int
     memory: int  # bytes
 
+    def compile(self) -> None:
+        """Compile all that a run needs, or load it from disk."""
+
     def give(self, rows: Array) -> None:
         """Rows of storage that the first population begins with."""
 

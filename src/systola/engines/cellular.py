@@ -52,22 +52,23 @@ _UPDATES = {
 
 
 @verb
-def improve(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> Any:
+def improve(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> Any:
     """Local search; see `operators.local_search`."""
-    return body_of("improve", engine)(engine, space, problem, population, lanes, row, key, lane)
+    return body_of("improve", engine)(engine, s, row, key, lane)
 
 
 @verb
-def contest(engine: Any, problem: Any, population: Any, one: Any, target: Any) -> Any:
+def contest(engine: Any, s: Any, one: Any, target: Any) -> Any:
     """After local search: whether the individual from row `one` keeps its place, which is now `target`."""
-    return body_of("contest", engine)(engine, problem, population, one, target)
+    return body_of("contest", engine)(engine, s, one, target)
 
 
-def _yield(self: Any, problem: Any, population: Any, one: Any, target: Any) -> None:
+def _yield(self: Any, s: Any, one: Any, target: Any) -> None:
     pass
 
 
-def _stay(self: Any, problem: Any, population: Any, one: Any, target: Any) -> None:
+def _stay(self: Any, s: Any, one: Any, target: Any) -> None:
+    problem, population = s.problem, s.population
     if better(problem, population.scores[one], population.scores[target]):
         copy_row(population, one, target)
 
@@ -95,22 +96,11 @@ def _are_twins(population: Any, one: Any, two: Any) -> Any:
 
 
 @inlined
-def _do_cell(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    old: Any,
-    new: Any,
-    cell: Any,
-    turn: Any,
-    lane: Any,
-) -> None:
+def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
     """One cell; `turn` counts the cells of a step in the order in which they come, and random numbers go by it."""
-    x, scores, tally = population.x, population.scores, population.tally
+    problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
+    old, new, _ = s.shared
+    x, scores = population.x, population.scores
     # In a block all cross at the same points or none does, and all mutate or none does.
     together = turn // self.block if self.block > 0 else turn
     r0, r1, r2, _ = draw(seed, CHANCE, step, together, 0)
@@ -137,14 +127,10 @@ def _do_cell(
             mutate(self, space, made[lane], (seed, MUTATE, step, 2 * turn + side))
         parent, trial = (one, a) if side == 0 else (two, b)
         appraise(
-            problem,
-            space,
-            x,
+            s,
             parent,
-            tally[parent],
             made,
             lane,
-            lanes,
             lane,
             lanes.tally[trial],
             lanes.trial[trial],
@@ -155,12 +141,12 @@ def _do_cell(
         _place(population, lanes.marked if trial == b else lanes.child, lanes, lane, trial, target)
     elif target != one:
         copy_row(population, one, target)
-    note(problem, lanes, lane, x, target, scores[target], step, cell)
+    note(s, lane, x, target, scores[target], step, cell)
     if self.every > 0 and step % self.every == 0:
-        improve(self, space, problem, population, lanes, target, (seed, SEARCH, step, turn), lane)
-        note(problem, lanes, lane, x, target, scores[target], step, cell)
+        improve(self, s, target, (seed, SEARCH, step, turn), lane)
+        note(s, lane, x, target, scores[target], step, cell)
     if not renewed:
-        contest(self, problem, population, one, target)
+        contest(self, s, one, target)
 
 
 def _phase(self: Any, step: Any) -> Any:
@@ -183,41 +169,14 @@ def _shuffle(slots: Any, seed: Any, step: Any) -> None:
         slots[j] = i
 
 
-def _advance(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    first: Any,
-    last: Any,
-    lane: Any,
-) -> None:
+def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     """Synchronous: all cells alike."""
-    old, new, _ = shared
-    for cell in range(first, last):
-        if must_leave(lanes.stop):
-            return
-        _do_cell(self, space, problem, population, lanes, seed, step, old, new, cell, cell, lane)
+    _take_turn(self, s, cell, cell, lane)
 
 
-def _advance_in_turn(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    first: Any,
-    last: Any,
-    lane: Any,
-) -> None:
+def _advance_in_turn(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     """Asynchronous: one lane has all cells, in an order; of its own, so that the other one's kernels stay small."""
+    population, lanes, seed, step = s.population, s.lanes, s.seed, s.step
     slots = population.slots
     if first >= last:
         return
@@ -232,7 +191,7 @@ def _advance_in_turn(
             cell = below(r0, self.size)
         elif self.order == _FIXED or self.order == _NEW:
             cell = np.int64(slots[turn])
-        _do_cell(self, space, problem, population, lanes, seed, step, 0, 0, cell, turn, lane)
+        _take_turn(self, s, cell, turn, lane)
 
 
 @dataclass(frozen=True)
@@ -318,7 +277,7 @@ class Cellular:
         record = record_type("_".join(["Cellular", *labels]), _FIELDS)
         for verb_name, body in bodies.items():
             give_body(verb_name, record, body)
-        equip(record, _advance if synchronous else _advance_in_turn, phase=_phase)
+        equip(record, phase=_phase, **({"do_cell": _do_cell} if synchronous else {"advance": _advance_in_turn}))
         host(record, berth=_berth)
         return Design(
             record=record(

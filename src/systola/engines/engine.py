@@ -23,6 +23,7 @@ from systola.errors import InputError
 from systola.increments import Tables
 from systola.problem import Problem
 from systola.rng import START
+from systola.stop_flag import must_leave
 from systola.verbs import Body, body_of, give_body, large_verb, verb
 
 
@@ -33,79 +34,79 @@ def phase(engine: Any, step: Any) -> Any:
 
 
 @verb
-def advance(
-    engine: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    first: Any,
-    last: Any,
-    lane: Any,
-) -> Any:
-    """What the cells first <= cell < last do in one step.
+def advance(engine: Any, s: Any, first: Any, last: Any, lane: Any) -> Any:
+    """What the cells first <= cell < last do in the step s; by default one after the other.
 
-    Steps count from 1. A cell writes only rows that no other cell touches, so cells may be taken in any order.
+    A cell writes only rows that no other cell touches, so cells may be taken in any order.
     """
-    return body_of("advance", engine)(engine, space, problem, population, lanes, seed, step, shared, first, last, lane)
+    return body_of("advance", engine)(engine, s, first, last, lane)
 
 
 @verb
-def begin(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any) -> Any:
+def do_cell(engine: Any, s: Any, cell: Any, lane: Any) -> Any:
+    """What one cell does in the step s."""
+    return body_of("do_cell", engine)(engine, s, cell, lane)
+
+
+@verb
+def begin(engine: Any, s: Any, row: Any, lane: Any) -> Any:
     """Write the first solution of this row into population.x[row]."""
-    return body_of("begin", engine)(engine, space, problem, population, lanes, seed, row, lane)
+    return body_of("begin", engine)(engine, s, row, lane)
 
 
 @large_verb
-def conclude(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
-    """What is done once in a step, after all of its cells; after the start, too, as step 0.
+def conclude(engine: Any, s: Any) -> Any:
+    """What is done once in the step s, after all of its cells; after the start, too, as step 0.
 
     False if the population has no room for what the step has found: it grows, and the same is asked again.
     """
-    return body_of("conclude", engine)(engine, space, problem, population, lanes, seed, step)
+    return body_of("conclude", engine)(engine, s)
 
 
 @verb
-def rally(engine: Any, problem: Any, lanes: Any, lane: Any, stride: Any) -> Any:
+def rally(engine: Any, s: Any, lane: Any, stride: Any) -> Any:
     """With many lanes, before `conclude`: what it needs of lane, lane + stride, ... is brought to the first of them."""
-    return body_of("rally", engine)(engine, problem, lanes, lane, stride)
+    return body_of("rally", engine)(engine, s, lane, stride)
 
 
-def begin_uniformly(
-    self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any
-) -> None:
+def begin_uniformly(self: Any, s: Any, row: Any, lane: Any) -> None:
     """The body of `begin` for most engines."""
+    space, population, seed = s.space, s.population, s.seed
     sample(space, population.x, row, seed, START, 0, row)
+
+
+def _do_each_cell(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
+    for cell in range(first, last):
+        if must_leave(s.lanes.stop):
+            return
+        do_cell(self, s, cell, lane)
 
 
 def _share_nothing(self: Any, step: Any) -> Any:
     return 0, 0, 0
 
 
-def _conclude_nothing(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+def _conclude_nothing(self: Any, s: Any) -> Any:
     return True
 
 
-def _rally_nobody(self: Any, problem: Any, lanes: Any, lane: Any, stride: Any) -> None:
+def _rally_nobody(self: Any, s: Any, lane: Any, stride: Any) -> None:
     pass
 
 
-def equip(
-    record: Any,
-    advance: Body,
-    *,
-    phase: Body = _share_nothing,
-    begin: Body = begin_uniformly,
-    conclude: Body = _conclude_nothing,
-    rally: Body = _rally_nobody,
-) -> None:
-    """Give records of this type the bodies of an engine's verbs."""
-    bodies = {"advance": advance, "phase": phase, "begin": begin, "conclude": conclude, "rally": rally}
-    for name, body in bodies.items():
+def equip(record: Any, **bodies: Body) -> None:
+    """Give records of this type the bodies of an engine's verbs: at least `do_cell`, or `advance` in its stead."""
+    for name, body in {**_PLAIN_BODIES, **bodies}.items():
         give_body(name, record, body)
+
+
+_PLAIN_BODIES: dict[str, Body] = {
+    "advance": _do_each_cell,
+    "phase": _share_nothing,
+    "begin": begin_uniformly,
+    "conclude": _conclude_nothing,
+    "rally": _rally_nobody,
+}
 
 
 def check_number(name: str, value: Any, low: float, high: float, whole: bool = True) -> None:

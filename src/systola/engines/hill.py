@@ -43,17 +43,18 @@ _STAY, _KICK, _RESTART = range(3)
 _AT_TOP = {"stay": _STAY, "kick": _KICK, "restart": _RESTART}
 
 
-def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+def _conclude(self: Any, s: Any) -> Any:
+    problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
     if step == 0:
-        set_out(self, space, problem, population, lanes)
+        set_out(self, s)
         return True
     lane = elect_of_all(self, problem, lanes)
     if lanes.move[lane] != NEVER:
         i, j = locate(self, lanes.move[lane])
-        follow(self, space, problem, population, lanes, i, j, seat_of(lanes, lane))
+        follow(self, s, i, j, seat_of(lanes, lane))
     elif self.at_top == _RESTART:
         sample(space, population.x, NOW, seed, START, step, 0)
-        observe(self, space, problem, population, lanes)
+        observe(self, s)
     elif self.at_top == _KICK:
         copy_row(population, BEST, NOW)
         for k in range(self.kicks):
@@ -62,8 +63,8 @@ def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, 
             number = np.int64((r0 << np.uint64(31) | r1 >> np.uint64(1)) % np.uint64(self.size))
             i, j = locate(self, number)
             make(self, space, population.x, NOW, i, j)
-        observe(self, space, problem, population, lanes)
-    arrive(problem, population, lanes, step)
+        observe(self, s)
+    arrive(s)
     return True
 
 
@@ -98,7 +99,7 @@ class Hill:
         check_number("kicks", self.kicks, 1, 10**6)
         record = record_type(f"Hill_{around.label}", (*FIELDS, "size", "first", "climbing", "at_top", "kicks"))
         around.equip(record)
-        equip(record, advance, conclude=_conclude, rally=rally_moves)
+        equip(record, advance=advance, conclude=_conclude, rally=rally_moves)
         host(record, berth=stand, admit=go_elsewhere)
         give_body("sieve", record, keep_all)
         give_body("consider", record, keep_best_move)

@@ -6,14 +6,75 @@ else with it have a body of `admit`. What they send elsewhere comes from a berth
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from systola.encodings import Array
 from systola.increments import mark
 from systola.kernel import called
 from systola.operators.appraisal import gauge
 from systola.population import note, ranks_above
 from systola.rng import MIGRATE, draw
 from systola.verbs import Body, body_of, give_body, has_body, large_verb, verb
+
+HEAD, COUNT, INJECTED = range(3)  # of a pool's state
+
+
+class Pool(NamedTuple):
+    """Solutions that have arrived: a queue that runs in circles."""
+
+    guests: Array  # [places, words or decisions]
+    elite: Array  # [places] whether it was the best of its deme
+    state: Array  # where the oldest is, how many there are, how many were let in
+
+
+class NoPool(NamedTuple):
+    """Of an engine that is no deme."""
+
+    places: int = 0
+
+
+@large_verb
+def welcome(pool: Any, engine: Any, s: Any) -> Any:
+    """Before a step: let one of those in who wait."""
+    return body_of("welcome", pool)(pool, engine, s)
+
+
+def _welcome_one(self: Any, engine: Any, s: Any) -> None:
+    if self.state[COUNT] > 0:
+        which = self.state[HEAD]
+        admit(engine, s, self.guests, which, self.elite[which] != 0)
+        self.state[HEAD] = (which + 1) % self.guests.shape[0]
+        self.state[COUNT] -= 1
+        self.state[INJECTED] += 1
+
+
+def _welcome_nobody(self: Any, engine: Any, s: Any) -> None:
+    pass
+
+
+give_body("welcome", Pool, _welcome_one)
+give_body("welcome", NoPool, _welcome_nobody)
+
+
+def make_pool(places: int, row: Array) -> Pool:
+    """An empty pool for solutions like this one."""
+    return Pool(np.zeros((places, *row.shape), row.dtype), np.zeros(places, np.uint8), np.zeros(3, np.int64))
+
+
+def put_in(pool: Pool, row: Array, elite: bool) -> bool:
+    """Add a solution; whether it took the place of the oldest one, because the pool is full."""
+    places = len(pool.guests)
+    full = bool(pool.state[COUNT] == places)
+    if full:
+        pool.state[HEAD] = (pool.state[HEAD] + 1) % places
+        pool.state[COUNT] -= 1
+    at = int(pool.state[HEAD] + pool.state[COUNT]) % places
+    pool.guests[at] = row
+    pool.elite[at] = elite
+    pool.state[COUNT] += 1
+    return full
 
 
 @verb
@@ -23,26 +84,16 @@ def berth(engine: Any, number: Any, step: Any) -> Any:
 
 
 @large_verb
-def admit(
-    engine: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    guests: Any,
-    which: Any,
-    elite: Any,
-    seed: Any,
-    step: Any,
-) -> Any:
+def admit(engine: Any, s: Any, guests: Any, which: Any, elite: Any) -> Any:
     """Let guests[which] in before this step; `elite` says that it was the best of all where it comes from."""
-    return body_of("admit", engine)(engine, space, problem, population, lanes, guests, which, elite, seed, step)
+    return body_of("admit", engine)(engine, s, guests, which, elite)
 
 
 @called
-def settle(space: Any, problem: Any, population: Any, lanes: Any, guests: Any, which: Any, row: Any, step: Any) -> Any:
+def settle(s: Any, guests: Any, which: Any, row: Any) -> Any:
     """guests[which] takes this row if it is a better answer than what is there; whether it does."""
-    gauge(problem, space, guests, which, lanes, 0, lanes.tally[0], lanes.trial[0])
+    problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
+    gauge(s, guests, which, 0, lanes.tally[0], lanes.trial[0])
     if not ranks_above(problem, lanes.trial[0], population.scores[row]):
         return False
     for k in range(population.x.shape[1]):
@@ -53,24 +104,14 @@ def settle(space: Any, problem: Any, population: Any, lanes: Any, guests: Any, w
         population.tally[row, k] = lanes.tally[0, k]
     if population.marks.shape[1] > 0:
         mark(problem, population.x, row, population.marks)
-    note(problem, lanes, 0, population.x, row, population.scores[row], step - 1, 0)
+    note(s, 0, population.x, row, population.scores[row], step - 1, 0)
     return True
 
 
-def _admit_in_berth(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    guests: Any,
-    which: Any,
-    elite: Any,
-    seed: Any,
-    step: Any,
-) -> None:
+def _admit_in_berth(self: Any, s: Any, guests: Any, which: Any, elite: Any) -> None:
+    seed, step = s.seed, s.step
     number, _, _, _ = draw(seed, MIGRATE, step, 0, 0)
-    settle(space, problem, population, lanes, guests, which, berth(self, number, step), step)
+    settle(s, guests, which, berth(self, number, step))
 
 
 def host(record: Any, *, berth: Body, admit: Body = _admit_in_berth) -> None:

@@ -54,14 +54,13 @@ def _put(x: Any, row: Any, count: Any, place: Any, item: Any) -> None:
 
 
 @called
-def _improve(
-    problem: Any, lanes: Any, lane: Any, count: Any, back: Any, seed: Any, step: Any, cell: Any, turn: Any
-) -> None:
+def _improve(s: Any, lane: Any, count: Any, back: Any, cell: Any, turn: Any) -> None:
     """Take out one item after the other, in random order, and put it where it is best, until none gets better; then put
     `back` items that were taken out before where they are best.
 
     All by one call: what finds a place is large, and a GPU has few registers.
     """
+    problem, lanes, seed, step = s.problem, s.lanes, s.seed, s.step
     x, order, trial = lanes.child, lanes.marked, lanes.trial
     for t in range(count):
         r0, _, _, _ = draw(seed, SEARCH, step, cell, turn + t)
@@ -95,56 +94,44 @@ def _improve(
             done += 1
 
 
-def _advance(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    first: Any,
-    last: Any,
-    lane: Any,
-) -> None:
+def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
+    problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
     n = space.n
     x = lanes.child
-    for cell in range(first, last):
-        turn = np.int64(0)
-        for _ in range(self.rounds):
+    turn = np.int64(0)
+    for _ in range(self.rounds):
+        for k in range(n):
+            x[lane, k] = population.x[cell, k]
+        for q in range(self.taken):
+            r0, _, _, _ = draw(seed, STEP, step, cell, turn + q)
+            lanes.spare[lane, q] = _take(x, lane, n - q, below(r0, n - q))
+        turn += self.taken
+        back = self.taken
+        while back >= 0:
+            _improve(s, lane, n - back, back, cell, turn)
+            turn += n
+            back = 0 if back > 0 else -1
+        if must_leave(lanes.stop):
+            return  # the order under construction may lack items
+        gauge(s, x, lane, lane, lanes.tally[lane], lanes.trial[2 * lane])
+        note(s, lane, x, lane, lanes.trial[2 * lane], step, cell)
+        lost = fitness(problem, population.scores[cell]) - fitness(problem, lanes.trial[2 * lane])
+        # About an exponential variable: of sums and products only, which are the same on every machine.
+        r0, r1, _, _ = draw(seed, STEP, step, cell, turn)
+        turn += 1
+        patience = self.warmth * _LN2 * (lowest_one(r0 | np.uint64(1 << 40)) + np.float64(r1) / 4294967296.0)
+        if lost <= patience:
             for k in range(n):
-                x[lane, k] = population.x[cell, k]
-            for q in range(self.taken):
-                r0, _, _, _ = draw(seed, STEP, step, cell, turn + q)
-                lanes.spare[lane, q] = _take(x, lane, n - q, below(r0, n - q))
-            turn += self.taken
-            back = self.taken
-            while back >= 0:
-                _improve(problem, lanes, lane, n - back, back, seed, step, cell, turn)
-                turn += n
-                back = 0 if back > 0 else -1
-            if must_leave(lanes.stop):
-                return  # the order under construction may lack items
-            gauge(problem, space, x, lane, lanes, lane, lanes.tally[lane], lanes.trial[2 * lane])
-            note(problem, lanes, lane, x, lane, lanes.trial[2 * lane], step, cell)
-            lost = fitness(problem, population.scores[cell]) - fitness(problem, lanes.trial[2 * lane])
-            # About an exponential variable: of sums and products only, which are the same on every machine.
-            r0, r1, _, _ = draw(seed, STEP, step, cell, turn)
-            turn += 1
-            patience = self.warmth * _LN2 * (lowest_one(r0 | np.uint64(1 << 40)) + np.float64(r1) / 4294967296.0)
-            if lost <= patience:
-                for k in range(n):
-                    population.x[cell, k] = x[lane, k]
-                for k in range(population.scores.shape[1]):
-                    population.scores[cell, k] = lanes.trial[2 * lane, k]
+                population.x[cell, k] = x[lane, k]
+            for k in range(population.scores.shape[1]):
+                population.scores[cell, k] = lanes.trial[2 * lane, k]
 
 
 def _berth(self: Any, number: Any, step: Any) -> Any:
     return below(number, self.size)
 
 
-equip(Greedy, _advance)
+equip(Greedy, do_cell=_do_cell)
 host(Greedy, berth=_berth)
 
 

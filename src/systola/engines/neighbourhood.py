@@ -19,11 +19,9 @@ from systola.engines.engine import Design, equip, refuse_if_too_large
 from systola.engines.immigration import host
 from systola.errors import InputError
 from systola.increments import construct, count, flip_marked, flip_run, repair, weigh
-from systola.kernel import inlined
 from systola.population import assess, note
 from systola.problem import Problem, better
 from systola.rng import START, STEP, below, draw
-from systola.stop_flag import must_leave
 from systola.verbs import Body, body_of, give_body, verb
 
 
@@ -64,9 +62,9 @@ def change_run(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> An
 
 
 @verb
-def conclude(problem: Any, space: Any, lanes: Any, lane: Any) -> Any:
+def measure(s: Any, lane: Any) -> Any:
     """Measures of lanes.child[lane] into lanes.trial[lane]."""
-    return body_of("conclude", problem)(problem, space, lanes, lane)
+    return body_of("measure", s)(s, lane)
 
 
 @verb
@@ -86,7 +84,8 @@ def _change_marked_by_flips(problem: Any, lanes: Any, lane: Any) -> None:
         flip_marked(problem, lanes.child, lane, w, lanes.marked[lane, w], lanes.tally[lane])
 
 
-def _conclude_by_tally(problem: Any, space: Any, lanes: Any, lane: Any) -> None:
+def _measure_by_tally(s: Any, lane: Any) -> None:
+    problem, lanes = s.problem, s.lanes
     weigh(problem, lanes.tally[lane], lanes.trial[lane])
 
 
@@ -104,19 +103,20 @@ def _change_marked_plainly(problem: Any, lanes: Any, lane: Any) -> None:
         lanes.child[lane, w] ^= lanes.marked[lane, w]
 
 
-def _conclude_by_evaluation(problem: Any, space: Any, lanes: Any, lane: Any) -> None:
-    assess(space, problem, lanes.child, lane, lanes, lane, lanes.trial[lane])
+def _measure_by_evaluation(s: Any, lane: Any) -> None:
+    lanes = s.lanes
+    assess(s, lanes.child, lane, lane, lanes.trial[lane])
 
 
 _BY_TALLY: dict[str, Body] = {
     "change_marked": _change_marked_by_flips,
     "change_run": _change_run_by_flips,
-    "conclude": _conclude_by_tally,
+    "measure": _measure_by_tally,
 }
 _BY_EVALUATION: dict[str, Body] = {
     "change_marked": _change_marked_plainly,
     "change_run": _change_run_plainly,
-    "conclude": _conclude_by_evaluation,
+    "measure": _measure_by_evaluation,
 }
 
 
@@ -129,13 +129,13 @@ def _mend_child(self: Any, problem: Any, lanes: Any, lane: Any) -> None:
         repair(problem, lanes.child, lane, lanes.tally[lane], self.ranking)
 
 
-def _begin(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any) -> None:
+def _begin(self: Any, s: Any, row: Any, lane: Any) -> None:
+    problem, space, population, lanes, seed = s.problem, s.space, s.population, s.lanes, s.seed
     construct(problem, space, population.x, row, lanes.tally[lane], seed, 0, row)
 
 
-def _begin_mended(
-    self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any
-) -> None:
+def _begin_mended(self: Any, s: Any, row: Any, lane: Any) -> None:
+    problem, space, population, lanes, seed = s.problem, s.space, s.population, s.lanes, s.seed
     x = population.x
     for w in range(x.shape[1]):
         x[row, w] = np.uint64(0)
@@ -146,7 +146,7 @@ def _begin_mended(
             if i < space.n and number < self.chances[i]:
                 toggle(x, row, i)
             i += 1
-    assess(space, problem, x, row, lanes, lane, lanes.trial[lane])
+    assess(s, x, row, lane, lanes.trial[lane])
     count(problem, x, row, lanes.trial[lane], lanes.tally[lane])
     repair(problem, x, row, lanes.tally[lane], self.ranking)
 
@@ -191,19 +191,16 @@ def _scatter_undecided(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, ke
             done += 1
 
 
-@inlined
-def _do_cell(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    cell: Any,
-    lane: Any,
-) -> None:
+def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
+    problem, space, population, lanes, seed, step, shared = (
+        s.problem,
+        s.space,
+        s.population,
+        s.lanes,
+        s.seed,
+        s.step,
+        s.shared,
+    )
     along, down, _ = shared
     x = population.x
     i = cell // self.length
@@ -226,7 +223,7 @@ def _do_cell(
         if last > space.n:
             change_run(problem, lanes, lane, np.int64(0), last - space.n)
     mend(self, problem, lanes, lane)
-    conclude(problem, space, lanes, lane)
+    measure(s, lane)
     if better(problem, lanes.trial[lane], population.scores[row]):
         for w in range(x.shape[1]):
             x[row, w] = lanes.child[lane, w]
@@ -234,30 +231,11 @@ def _do_cell(
             population.tally[row, k] = lanes.tally[lane, k]
         for k in range(population.scores.shape[1]):
             population.scores[row, k] = lanes.trial[lane, k]
-        note(problem, lanes, lane, x, row, lanes.trial[lane], step, cell)
+        note(s, lane, x, row, lanes.trial[lane], step, cell)
 
 
-def _advance(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    first: Any,
-    last: Any,
-    lane: Any,
-) -> None:
-    for cell in range(first, last):
-        if must_leave(lanes.stop):
-            return
-        _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
-
-
-equip(Mesh, _advance, phase=_phase, begin=_begin)
-equip(MendedMesh, _advance, phase=_phase, begin=_begin_mended)
+equip(Mesh, do_cell=_do_cell, phase=_phase, begin=_begin)
+equip(MendedMesh, do_cell=_do_cell, phase=_phase, begin=_begin_mended)
 host(Mesh, berth=_berth)
 host(MendedMesh, berth=_berth)
 give_body("scatter", Mesh, _scatter)

@@ -24,7 +24,6 @@ from systola.operators.appraisal import appraise, choose_appraisal
 from systola.population import note
 from systola.problem import Problem, better
 from systola.rng import STEP, below, draw
-from systola.stop_flag import must_leave
 
 _PARENTS, _POINTS, _COUNTS, _PLACES = range(4)  # what the calls of `draw` in a cell are for; places come last
 
@@ -40,17 +39,17 @@ class Panmictic(NamedTuple):
 
 
 @inlined
-def _mutate(
-    flips: Any, x: Any, child: Any, parent: Any, other: Any, a: Any, b: Any, n: Any, number: Any, key: Any
-) -> None:
+def _mutate(self: Any, s: Any, child: Any, parent: Any, other: Any, segment: Any, number: Any, key: Any) -> None:
     """Flip each bit with the same probability: first how many, then which, a bit already flipped being drawn again."""
-    seed, step, cell, side = key
+    x, flips, n = s.population.x, self.flips, s.space.n
+    a, b = segment
+    cell, side = key
     wanted = np.int64(0)
     while wanted < flips.shape[0] and number >= flips[wanted]:
         wanted += 1
     k = np.int64(0)
     while wanted > 0:
-        r0, r1, r2, r3 = draw(seed, STEP, step, cell, _PLACES + 2 * k + side)
+        r0, r1, r2, r3 = draw(s.seed, STEP, s.step, cell, _PLACES + 2 * k + side)
         k += 1
         for place in (r0, r1, r2, r3):
             i = below(place, n)
@@ -68,19 +67,8 @@ def _berth(self: Any, number: Any, step: Any) -> Any:
     return ((step - 1) & 1) * self.size + below(number, self.size)
 
 
-@inlined
-def _do_cell(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    cell: Any,
-    lane: Any,
-) -> None:
+def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
+    problem, space, population, seed, step, shared = s.problem, s.space, s.population, s.seed, s.step, s.shared
     old, new, _ = shared
     x = population.x
     scores = population.scores
@@ -121,33 +109,19 @@ def _do_cell(
         for w in range(x.shape[1]):
             mask = segment_mask(w, a, b)
             x[child, w] = (x[parent, w] & ~mask) | (x[other, w] & mask)
-        _mutate(
-            self.flips,
-            x,
-            child,
-            parent,
-            other,
-            a,
-            b,
-            space.n,
-            c0 if side == 0 else c1,
-            (seed, step, cell, np.int64(side)),
-        )
+        number = c0 if side == 0 else c1
+        _mutate(self, s, child, parent, other, (a, b), number, (cell, np.int64(side)))
         known = near if self.single else parent
         appraise(
-            problem,
-            space,
-            x,
+            s,
             known,
-            population.tally[known],
             x,
             child,
-            lanes,
             lane,
             population.tally[child],
             scores[child],
         )
-        note(problem, lanes, lane, x, child, scores[child], step, place)
+        note(s, lane, x, child, scores[child], step, place)
         incumbent = old + place
         if self.elitist and not better(problem, scores[child], scores[incumbent]):
             for w in range(x.shape[1]):
@@ -158,26 +132,7 @@ def _do_cell(
                 population.tally[child, k] = population.tally[incumbent, k]
 
 
-def _advance(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    first: Any,
-    last: Any,
-    lane: Any,
-) -> None:
-    for cell in range(first, last):
-        if must_leave(lanes.stop):
-            return
-        _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
-
-
-equip(Panmictic, _advance, phase=_phase)
+equip(Panmictic, do_cell=_do_cell, phase=_phase)
 host(Panmictic, berth=_berth)
 
 

@@ -38,9 +38,10 @@ _FIRST_ROOM = 256
 _GUARDS = 8  # members that a lane tries first
 
 
-def _keep_open(self: Any, problem: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+def _keep_open(self: Any, s: Any, at: Any, count: Any) -> Any:
     """The body of `sieve`: neighbours that the explored solution does not cover, nor the members that last covered
     others: most are covered by one of these. Or those that cover the explored solution, if no others count."""
+    problem, population, lanes = s.problem, s.population, s.lanes
     scores, trial, rooms = population.scores, lanes.trial, lanes.step.shape[0]
     less, more = compare_violations(problem, scores, NOW, trial, at, count)
     wanted = compare_objectives(self, scores, NOW, trial, rooms, at, count, self.dominating) & ~more
@@ -57,10 +58,9 @@ def _keep_open(self: Any, problem: Any, population: Any, lanes: Any, at: Any, co
     return wanted | less
 
 
-def _keep_candidate(
-    self: Any, problem: Any, population: Any, lanes: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any, step: Any
-) -> Any:
+def _keep_candidate(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
     """The body of `consider`: keep a neighbour that could come into the archive; see lanes.move for how many are."""
+    problem, population, lanes = s.problem, s.population, s.lanes
     scores, measures = population.scores, lanes.trial
     newest = np.int64(lanes.scratch[lane, 0])
     if newest <= population.memory[_MEMBERS] and covers(self, problem, scores, newest, measures, trial):
@@ -130,32 +130,34 @@ def _put_aside(self: Any, problem: Any, population: Any) -> None:
 
 
 @large_verb
-def report(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, step: Any) -> Any:
+def report(engine: Any, s: Any, row: Any) -> Any:
     """What is done with a member as soon as it comes, before it may be explored."""
-    return body_of("report", engine)(engine, space, problem, population, lanes, row, step)
+    return body_of("report", engine)(engine, s, row)
 
 
-def _report_later(self: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, step: Any) -> None:
+def _report_later(self: Any, s: Any, row: Any) -> None:
     """The body of `report` without constraints: the answer is the best member that was explored."""
 
 
-def _report_at_once(self: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, step: Any) -> None:
+def _report_at_once(self: Any, s: Any, row: Any) -> None:
     """The body of `report` with constraints: remember a member if it is the best answer so far, or dominates that.
 
     The answer must break constraints no more than the members do, of which some may never be explored.
     """
+    problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
     scores, best = population.scores, lanes.score
     dominating = covers(self, problem, scores, row, best, 0) and not covers(self, problem, best, 0, scores, row)
     if dominating or ranks_above(problem, scores[row], best[0]):
         # A neighbour may have been measured only as far as measures are objectives.
-        gauge(problem, space, population.x, row, lanes, 0, lanes.tally[0], scores[row])
+        gauge(s, population.x, row, 0, lanes.tally[0], scores[row])
         lanes.step[0] = NEVER
-        note(problem, lanes, 0, population.x, row, scores[row], step, 0)
+        note(s, 0, population.x, row, scores[row], step, 0)
 
 
 @called
-def _enter(self: Any, space: Any, problem: Any, population: Any, lanes: Any, target: Any, at: Any, step: Any) -> None:
+def _enter(self: Any, s: Any, target: Any, at: Any) -> None:
     """A candidate takes a row."""
+    space, population = s.space, s.population
     x, scores = population.x, population.scores
     for w in range(x.shape[1]):
         x[target, w] = x[NOW, w]
@@ -164,12 +166,13 @@ def _enter(self: Any, space: Any, problem: Any, population: Any, lanes: Any, tar
     for w in range(scores.shape[1]):
         scores[target, w] = population.near[at, w]
     population.memory[_FLAGS + target - 1] = 0
-    report(self, space, problem, population, lanes, target, step)
+    report(self, s, target)
 
 
 @called
-def _admit(self: Any, space: Any, problem: Any, population: Any, lanes: Any, step: Any) -> None:
+def _admit(self: Any, s: Any) -> None:
     """Candidates come into the archive, and members that they dominate leave it."""
+    problem, population, lanes = s.problem, s.population, s.lanes
     scores, memory = population.scores, population.memory
     before = memory[_MEMBERS]
     count = before
@@ -181,7 +184,7 @@ def _admit(self: Any, space: Any, problem: Any, population: Any, lanes: Any, ste
                 continue
             if self.cap:  # what leaves makes room at once
                 if _has_room(self, problem, population, 1, count, population.near, at):
-                    _enter(self, space, problem, population, lanes, 1 + count, at, step)
+                    _enter(self, s, 1 + count, at)
                     count = _leave(self, problem, population, 1, count + 1, count, True)
                 continue
             k = before
@@ -192,14 +195,15 @@ def _admit(self: Any, space: Any, problem: Any, population: Any, lanes: Any, ste
                         copy_row(population, 1 + count, 1 + k)
                 else:
                     k += 1
-            _enter(self, space, problem, population, lanes, 1 + count, at, step)
+            _enter(self, s, 1 + count, at)
             count += 1
     memory[_MEMBERS] = count if self.cap else _leave(self, problem, population, 1, count, before, True)
 
 
 @called
-def _choose(self: Any, population: Any, seed: Any, step: Any) -> Any:
+def _choose(self: Any, s: Any) -> Any:
     """A member that has not been explored yet, drawn at random; NEVER if there is none."""
+    population, seed, step = s.population, s.seed, s.step
     memory = population.memory
     left = np.int64(0)
     for k in range(memory[_MEMBERS]):
@@ -217,64 +221,65 @@ def _choose(self: Any, population: Any, seed: Any, step: Any) -> Any:
 
 
 @called
-def _begin_search(self: Any, space: Any, problem: Any, population: Any, lanes: Any, step: Any) -> None:
+def _begin_search(self: Any, s: Any) -> None:
     """The solution in row 0 is the only member, and the one to be explored."""
-    observe(self, space, problem, population, lanes)
-    note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
-    report(self, space, problem, population, lanes, NOW, step)
+    population, step = s.population, s.step
+    observe(self, s)
+    note(s, 0, population.x, NOW, population.scores[NOW], step, 0)
+    report(self, s, NOW)
     copy_row(population, NOW, 1)
     population.memory[_MEMBERS] = 1
     population.memory[_FLAGS] = 1
 
 
 @called
-def _look_at(self: Any, space: Any, problem: Any, population: Any, lanes: Any, member: Any, step: Any) -> None:
+def _look_at(self: Any, s: Any, member: Any) -> None:
     """This member is the one to be explored."""
+    population, step = s.population, s.step
     copy_row(population, 1 + member, NOW)
-    observe(self, space, problem, population, lanes)
+    observe(self, s)
     copy_row(population, NOW, 1 + member)  # with measures that are no objectives, too
-    note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
+    note(s, 0, population.x, NOW, population.scores[NOW], step, 0)
 
 
-def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+def _conclude(self: Any, s: Any) -> Any:
+    problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
     memory = population.memory
     if step == 0:
-        _begin_search(self, space, problem, population, lanes, step)
+        _begin_search(self, s)
         return True
     wanted = memory[_MEMBERS] + memory[_ASIDE]
     for lane in range(lanes.step.shape[0]):
         wanted += lanes.move[lane] + 1
     if wanted > memory.shape[0] - _FLAGS:
         return False
-    _admit(self, space, problem, population, lanes, step)
-    chosen = _choose(self, population, seed, step)
+    _admit(self, s)
+    chosen = _choose(self, s)
     if chosen != NEVER:
         memory[_FLAGS + chosen] = 1
-        _look_at(self, space, problem, population, lanes, chosen, step)
+        _look_at(self, s, chosen)
         return True
     _put_aside(self, problem, population)
     memory[_RESTARTS] += 1
     sample(space, population.x, NOW, seed, START, step, 0)
-    _begin_search(self, space, problem, population, lanes, step)
+    _begin_search(self, s)
     return True
 
 
 # Parts of a step, to measure how long they take.
 
 
-def _keep_none(self: Any, problem: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+def _keep_none(self: Any, s: Any, at: Any, count: Any) -> Any:
     return np.int64(0)
 
 
-def _ignore(
-    self: Any, problem: Any, population: Any, lanes: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any, step: Any
-) -> Any:
+def _ignore(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
     return False
 
 
-def _look_on(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+def _look_on(self: Any, s: Any) -> Any:
     """Choose and look, again and again: a member that was chosen is not crossed off."""
-    _look_at(self, space, problem, population, lanes, max(0, _choose(self, population, seed, step)), step)
+    _look_at(self, s, max(0, _choose(self, s)))
     return True
 
 
@@ -331,7 +336,7 @@ class PLS:
         constrained = hasattr(problem, "violation")
         record = record_type(f"{label}{'_constrained' * constrained}_{around.label}", fields)
         around.equip(record)
-        equip(record, advance, **bodies)
+        equip(record, advance=advance, **bodies)
         give_body("sieve", record, sieve)
         give_body("consider", record, consider)
         give_body("report", record, _report_at_once if constrained else _report_later)

@@ -9,10 +9,8 @@ import numpy as np
 
 from systola.engines.engine import Design, check_number, equip
 from systola.increments import construct, weigh
-from systola.kernel import inlined
 from systola.population import assess, note
 from systola.problem import Problem
-from systola.stop_flag import must_leave
 from systola.verbs import body_of, give_body, verb
 
 
@@ -23,58 +21,30 @@ class Sampler(NamedTuple):
 
 
 @verb
-def venture(problem: Any, space: Any, lanes: Any, lane: Any, seed: Any, step: Any, cell: Any) -> Any:
+def venture(s: Any, lane: Any, cell: Any) -> Any:
     """Make a random solution in lanes.child[lane], its measures in lanes.trial[lane]."""
-    return body_of("venture", problem)(problem, space, lanes, lane, seed, step, cell)
+    return body_of("venture", s)(s, lane, cell)
 
 
-def _venture_by_tally(problem: Any, space: Any, lanes: Any, lane: Any, seed: Any, step: Any, cell: Any) -> None:
+def _venture_by_tally(s: Any, lane: Any, cell: Any) -> None:
+    problem, space, lanes, seed, step = s.problem, s.space, s.lanes, s.seed, s.step
     construct(problem, space, lanes.child, lane, lanes.tally[lane], seed, step, cell)
     weigh(problem, lanes.tally[lane], lanes.trial[lane])
 
 
-def _venture_by_evaluation(problem: Any, space: Any, lanes: Any, lane: Any, seed: Any, step: Any, cell: Any) -> None:
+def _venture_by_evaluation(s: Any, lane: Any, cell: Any) -> None:
+    problem, space, lanes, seed, step = s.problem, s.space, s.lanes, s.seed, s.step
     construct(problem, space, lanes.child, lane, lanes.tally[lane], seed, step, cell)
-    assess(space, problem, lanes.child, lane, lanes, lane, lanes.trial[lane])
+    assess(s, lanes.child, lane, lane, lanes.trial[lane])
 
 
-@inlined
-def _do_cell(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    cell: Any,
-    lane: Any,
-) -> None:
-    venture(problem, space, lanes, lane, seed, step, cell)
-    note(problem, lanes, lane, lanes.child, lane, lanes.trial[lane], step, cell)
+def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
+    lanes, step = s.lanes, s.step
+    venture(s, lane, cell)
+    note(s, lane, lanes.child, lane, lanes.trial[lane], step, cell)
 
 
-def _advance(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    first: Any,
-    last: Any,
-    lane: Any,
-) -> None:
-    for cell in range(first, last):
-        if must_leave(lanes.stop):
-            return
-        _do_cell(self, space, problem, population, lanes, seed, step, shared, cell, lane)
-
-
-equip(Sampler, _advance)
+equip(Sampler, do_cell=_do_cell)
 
 
 @dataclass(frozen=True)

@@ -101,19 +101,8 @@ def _find_place(problem: Any, scores: Any, size: Any, measures: Any) -> Any:
     return chosen
 
 
-def _advance(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    first: Any,
-    last: Any,
-    lane: Any,
-) -> None:
+def _advance(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
+    problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
     if first >= last:
         return
     x, scores, memory = population.x, population.scores, population.memory
@@ -122,7 +111,7 @@ def _advance(
     memory[_GUEST] = _NOBODY
     if guest == _ELITE:
         copy(child[lane], x[self.size])
-        gauge(problem, space, child, lane, lanes, lane, tally, trial)
+        gauge(s, child, lane, lane, tally, trial)
     else:
         r0, r1, _, _ = draw(seed, CHANCE, step, 0, 0)
         one = select(self, problem, scores, 0, self.places, (seed, SELECT, step, 0))
@@ -136,7 +125,7 @@ def _advance(
             copy(child[lane], x[one])
         if r1 < np.uint64(self.mutating):
             mutate(self, space, child[lane], (seed, MUTATE, step, 0))
-        appraise(problem, space, x, one, population.tally[one], child, lane, lanes, lane, tally, trial)
+        appraise(s, one, child, lane, lane, tally, trial)
     finish(self, problem, child, lane, tally, trial, lanes.scratch[lane], (seed, SEARCH, step, 0))
     mark = _hash(child, lane)
     if _is_there(population, self.size, child, lane, mark):
@@ -150,14 +139,15 @@ def _advance(
         scores[row, k] = trial[k]
     for k in range(population.tally.shape[1]):
         population.tally[row, k] = tally[k]
-    note(problem, lanes, lane, x, row, scores[row], step, 0)
+    note(s, lane, x, row, scores[row], step, 0)
 
 
-def _begin(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, row: Any, lane: Any) -> None:
+def _begin(self: Any, s: Any, row: Any, lane: Any) -> None:
     """A random solution, polished as long as that makes it better."""
+    problem, space, population, lanes, seed = s.problem, s.space, s.population, s.lanes, s.seed
     x, trial, tally = population.x, lanes.trial, lanes.tally[2 * lane]
     sample(space, x, row, seed, START, 0, row)
-    gauge(problem, space, x, row, lanes, lane, tally, trial[2 * lane])
+    gauge(s, x, row, lane, tally, trial[2 * lane])
     for turn in range(_POLISHINGS):
         for k in range(trial.shape[1]):
             trial[2 * lane + 1, k] = trial[2 * lane, k]
@@ -167,25 +157,16 @@ def _begin(self: Any, space: Any, problem: Any, population: Any, lanes: Any, see
             break
 
 
-def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+def _conclude(self: Any, s: Any) -> Any:
+    population, step = s.population, s.step
     if step == 0:
         for row in range(self.size):
             population.memory[_HASHES + row] = _hash(population.x, row)
     return True
 
 
-def _admit(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    guests: Any,
-    which: Any,
-    elite: Any,
-    seed: Any,
-    step: Any,
-) -> None:
+def _admit(self: Any, s: Any, guests: Any, which: Any, elite: Any) -> None:
+    population = s.population
     for k in range(population.x.shape[1]):
         population.x[self.size, k] = guests[which, k]
     population.memory[_GUEST] = _ELITE if elite else _STRANGER
@@ -243,7 +224,7 @@ class SteadyState:
         record = record_type("_".join(["SteadyState", *labels, "polished" if polishing else "plain"]), _FIELDS)
         for verb_name, body in bodies.items():
             give_body(verb_name, record, body)
-        equip(record, _advance, begin=_begin, conclude=_conclude)
+        equip(record, advance=_advance, begin=_begin, conclude=_conclude)
         host(record, berth=_berth, admit=_admit)
         return Design(
             record=record(

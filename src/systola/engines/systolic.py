@@ -42,15 +42,13 @@ class Systolic(NamedTuple):
 
 
 @verb
-def breed(
-    problem: Any, space: Any, population: Any, lanes: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any
-) -> Any:
+def breed(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> Any:
     """Measures of the children of n neighbouring cells, by the problem's fastest way.
 
     Cell `cell + k` holds x[h + k] and x[v + k]; its children's measures go to lanes.trial[`children_of`(lane) + k],
     for the vertical one a chunk further.
     """
-    return body_of("breed", problem)(problem, space, population, lanes, lane, h, v, n, plan, cell)
+    return body_of("breed", s)(s, lane, h, v, n, plan, cell)
 
 
 @inlined
@@ -59,9 +57,8 @@ def _chunk(lanes: Any) -> Any:
     return lanes.trial.shape[0] // (2 * lanes.step.shape[0])
 
 
-def _breed_by_marks(
-    problem: Any, space: Any, population: Any, lanes: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any
-) -> None:
+def _breed_by_marks(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
+    problem, population, lanes = s.problem, s.population, s.lanes
     chunk = _chunk(lanes)
     row = 2 * lane * chunk
     cross(
@@ -80,9 +77,8 @@ def _breed_by_marks(
     )
 
 
-def _breed_by_flips(
-    problem: Any, space: Any, population: Any, lanes: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any
-) -> None:
+def _breed_by_flips(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
+    problem, population, lanes = s.problem, s.population, s.lanes
     x = population.x
     chunk = _chunk(lanes)
     for k in range(n):
@@ -107,9 +103,8 @@ def _breed_by_flips(
             weigh(problem, tally, lanes.trial[(2 * lane + side) * chunk + k])
 
 
-def _breed_by_evaluation(
-    problem: Any, space: Any, population: Any, lanes: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any
-) -> None:
+def _breed_by_evaluation(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
+    population, lanes = s.population, s.lanes
     x = population.x
     chunk = _chunk(lanes)
     for k in range(n):
@@ -122,7 +117,7 @@ def _breed_by_evaluation(
                 mask = segment_mask(w, a, b)
                 lanes.child[lane, w] = (x[parent, w] & ~mask) | (x[other, w] & mask)
             toggle(lanes.child, lane, np.int64(plan[cell + k, 2]))
-            assess(space, problem, lanes.child, lane, lanes, lane, lanes.trial[(2 * lane + side) * chunk + k])
+            assess(s, lanes.child, lane, lane, lanes.trial[(2 * lane + side) * chunk + k])
 
 
 def _phase(self: Any, step: Any) -> Any:
@@ -166,19 +161,8 @@ def _places(self: Any, shared: Any, cell: Any) -> Any:
     return h, cells + i * self.length + j, run
 
 
-def _advance(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    first: Any,
-    last: Any,
-    lane: Any,
-) -> None:
+def _advance(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
+    problem, population, lanes, shared = s.problem, s.population, s.lanes, s.shared
     chunk = _chunk(lanes)
     scores = population.scores
     slots = population.slots
@@ -199,15 +183,13 @@ def _advance(
             n = k
         # Whole vectors: what is computed past the run is never looked at, and there is memory for it.
         padded = min((n + VECTOR - 1) // VECTOR * VECTOR, chunk)
-        breed(problem, space, population, lanes, lane, h, v, padded, self.plan, cell)
+        breed(s, lane, h, v, padded, self.plan, cell)
         row = 2 * lane * chunk
         _choose(problem, scores, lanes, np.uint64(h), np.uint64(v), np.uint64(padded), np.uint64(row), np.uint64(chunk))
         for k in range(n):
             kept = lanes.kept[row + k]
             if kept:
-                _settle(
-                    self, problem, population, lanes, lane, h + k, v + k, row + k, step, cell + k, kept & 1, kept & 2
-                )
+                _settle(self, s, lane, h + k, v + k, row + k, cell + k, kept)
         if self.flavour == _E and shared[1] == self.width - 1:
             for k in range(n):
                 slots[place_h + k] = v + k
@@ -225,24 +207,13 @@ def _choose(problem: Any, scores: Any, lanes: Any, h: Any, v: Any, n: Any, row: 
 
 
 @inlined
-def _settle(
-    self: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    lane: Any,
-    h: Any,
-    v: Any,
-    row: Any,
-    step: Any,
-    cell: Any,
-    keep_h: Any,
-    keep_v: Any,
-) -> None:
+def _settle(self: Any, s: Any, lane: Any, h: Any, v: Any, row: Any, cell: Any, kept: Any) -> None:
     """Let the kept children take the place of their parents: only words that change are written."""
+    problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
     a = np.int64(self.plan[cell, 0])
     b = np.int64(self.plan[cell, 1])
     m = np.int64(self.plan[cell, 2])
+    keep_h, keep_v = kept & 1, kept & 2
     x = population.x
     scores = population.scores
     if population.marks.shape[1] > 0:
@@ -262,14 +233,14 @@ def _settle(
                 scores[parent, k] = trial[k]
             for k in range(population.tally.shape[1]):
                 population.tally[parent, k] = lanes.tally[row + side * _chunk(lanes), k]
-            note(problem, lanes, lane, x, parent, trial, step, 2 * cell + side)
+            note(s, lane, x, parent, trial, step, 2 * cell + side)
 
 
 def _berth(self: Any, number: Any, step: Any) -> Any:
     return below(number, 2 * self.length * self.width)
 
 
-equip(Systolic, _advance, phase=_phase)
+equip(Systolic, advance=_advance, phase=_phase)
 host(Systolic, berth=_berth)
 
 

@@ -14,7 +14,6 @@ from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.engines.walk import (
     LISTED,
-    NOW,
     advance,
     arrive,
     design_walk,
@@ -36,9 +35,10 @@ from systola.rng import STEP, below, draw
 from systola.verbs import give_body
 
 
-def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, seed: Any, step: Any) -> Any:
+def _conclude(self: Any, s: Any) -> Any:
+    problem, population, lanes, seed, step = s.problem, s.population, s.lanes, s.seed, s.step
     if step == 0:
-        set_out(self, space, problem, population, lanes)
+        set_out(self, s)
         return True
     lane = elect_of_all(self, problem, lanes)
     if lanes.move[lane] != NEVER:  # else all is forbidden; some will not be for long
@@ -46,9 +46,9 @@ def _conclude(self: Any, space: Any, problem: Any, population: Any, lanes: Any, 
         r0, r1, _, _ = draw(seed, STEP, step, 0, 0)
         one = step + self.shortest + below(r0, self.choices)
         two = step + self.shortest + below(r1, self.choices)
-        ban(self, population.x, NOW, i, j, population.memory, LISTED, one, two)
-        follow(self, space, problem, population, lanes, i, j, seat_of(lanes, lane))
-    arrive(problem, population, lanes, step)
+        ban(self, population.x, i, j, population.memory, LISTED, one, two)
+        follow(self, s, i, j, seat_of(lanes, lane))
+    arrive(s)
     return True
 
 
@@ -91,7 +91,7 @@ class Tabu:
         check_number("spread", spread, 0, 10**9)
         record = record_type(f"Tabu_{around.label}", (*FIELDS, "first", "climbing", "shortest", "choices"))
         around.equip(record)
-        equip(record, advance, conclude=_conclude, rally=rally_moves)
+        equip(record, advance=advance, conclude=_conclude, rally=rally_moves)
         host(record, berth=stand, admit=go_elsewhere)
         give_body("sieve", record, keep_all)
         give_body("consider", record, keep_best_move)

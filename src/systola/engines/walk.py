@@ -83,8 +83,9 @@ def elect_of_all(self: Any, problem: Any, lanes: Any) -> Any:
     return elect_move(problem, lanes, 0, 1, min(_RALLIED, lanes.step.shape[0]), self.first)
 
 
-def rally_moves(self: Any, problem: Any, lanes: Any, lane: Any, stride: Any) -> None:
+def rally_moves(self: Any, s: Any, lane: Any, stride: Any) -> None:
     """The body of `rally`."""
+    problem, lanes = s.problem, s.lanes
     chosen = elect_move(problem, lanes, lane, stride, lanes.step.shape[0], self.first)
     if chosen != lane:
         lanes.move[lane] = lanes.move[chosen]
@@ -93,37 +94,25 @@ def rally_moves(self: Any, problem: Any, lanes: Any, lane: Any, stride: Any) -> 
 
 
 @verb
-def consider(
-    engine: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    lane: Any,
-    trial: Any,
-    number: Any,
-    i: Any,
-    j: Any,
-    step: Any,
-) -> Any:
+def consider(engine: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
     """What becomes of a neighbour that has been measured, in lanes.trial[trial]; whether the lane has seen enough."""
-    return body_of("consider", engine)(engine, problem, population, lanes, lane, trial, number, i, j, step)
+    return body_of("consider", engine)(engine, s, lane, trial, number, i, j)
 
 
 @verb
-def sieve(engine: Any, problem: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+def sieve(engine: Any, s: Any, at: Any, count: Any) -> Any:
     """A quick look at `count` neighbours, measured in lanes.trial from row `at` on: one bits for those to consider."""
-    return body_of("sieve", engine)(engine, problem, population, lanes, at, count)
+    return body_of("sieve", engine)(engine, s, at, count)
 
 
-def keep_all(self: Any, problem: Any, population: Any, lanes: Any, at: Any, count: Any) -> Any:
+def keep_all(self: Any, s: Any, at: Any, count: Any) -> Any:
     """The body of `sieve` that leaves out none."""
     return np.int64(-1)
 
 
-def keep_best_move(
-    self: Any, problem: Any, population: Any, lanes: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any, step: Any
-) -> Any:
+def keep_best_move(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
     """The body of `consider` where one move is made: keep it if it is the best one that is allowed."""
+    problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
     seat = seat_of(lanes, lane)
     measures = lanes.trial[trial]
     if lanes.move[lane] != NEVER and not _is_fitter(problem, measures, lanes.trial[seat]):
@@ -131,7 +120,7 @@ def keep_best_move(
     if self.climbing:
         if not better(problem, measures, population.scores[NOW]):
             return False
-    elif is_banned(self, population.x, NOW, i, j, population.memory, LISTED, step) and not ranks_above(
+    elif is_banned(self, population.x, i, j, population.memory, LISTED, step) and not ranks_above(
         problem, measures, population.scores[BEST]
     ):
         return False
@@ -141,20 +130,9 @@ def keep_best_move(
     return self.first
 
 
-def advance(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    seed: Any,
-    step: Any,
-    shared: Any,
-    first: Any,
-    last: Any,
-    lane: Any,
-) -> None:
+def advance(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     """Measure the neighbours with these numbers and find the best move among them."""
+    lanes = s.lanes
     lanes.move[lane] = NEVER
     if first >= last:
         return
@@ -168,14 +146,12 @@ def advance(
         if must_leave(lanes.stop):
             return
         end = min(j + width, row_end(self, i))
-        survey(self, space, problem, population, lanes, lane, i, j, end, fresh, at)
+        survey(self, s, lane, i, j, end, fresh, at)
         fresh = False
-        wanted = sieve(self, problem, population, lanes, at, end - j)
+        wanted = sieve(self, s, at, end - j)
         for place in range(j, end):
             if number < last and is_move(self, i, place):
-                if wanted & 1 and consider(
-                    self, problem, population, lanes, lane, at + place - j, number, i, place, step
-                ):
+                if wanted & 1 and consider(self, s, lane, at + place - j, number, i, place):
                     return
                 number += 1
             wanted >>= 1
@@ -187,18 +163,20 @@ def advance(
 
 
 @called
-def set_out(self: Any, space: Any, problem: Any, population: Any, lanes: Any) -> None:
+def set_out(self: Any, s: Any) -> None:
     """Before the first step: look around, and nothing is banned."""
-    observe(self, space, problem, population, lanes)
+    population = s.population
+    observe(self, s)
     copy_row(population, NOW, BEST)
     for k in range(population.memory.shape[0]):
         population.memory[k] = 0
 
 
 @called
-def arrive(problem: Any, population: Any, lanes: Any, step: Any) -> None:
+def arrive(s: Any) -> None:
     """After a move: remember the solution if it is the best so far."""
-    note(problem, lanes, 0, population.x, NOW, population.scores[NOW], step, 0)
+    problem, population, step = s.problem, s.population, s.step
+    note(s, 0, population.x, NOW, population.scores[NOW], step, 0)
     if ranks_above(problem, population.scores[NOW], population.scores[BEST]):
         copy_row(population, NOW, BEST)
 
@@ -208,22 +186,12 @@ def stand(self: Any, number: Any, step: Any) -> Any:
     return NOW
 
 
-def go_elsewhere(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    guests: Any,
-    which: Any,
-    elite: Any,
-    seed: Any,
-    step: Any,
-) -> None:
+def go_elsewhere(self: Any, s: Any, guests: Any, which: Any, elite: Any) -> None:
     """The body of `admit`: go on from a guest that is better than what was ever found here; bans stay."""
-    if settle(space, problem, population, lanes, guests, which, BEST, step):
+    population = s.population
+    if settle(s, guests, which, BEST):
         copy_row(population, BEST, NOW)
-        observe(self, space, problem, population, lanes)
+        observe(self, s)
 
 
 def design_walk(problem: Problem, neighbourhood: Neighbourhood, record: Any, steps: int) -> Design:

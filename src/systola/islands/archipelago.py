@@ -91,9 +91,7 @@ class Archipelago:
         with told_plainly(self.plan.problem):
             for number in range(rank, len(self.plan), ranks):
                 deme = self._make(number)
-                deme.session.start(0, 0)
-                deme.session.dwell(1, 0)
-                deme.session.best()
+                deme.session.compile()
                 self.demes.append(deme)
 
     def ask_to_stop(self) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from systola.backends.session import Work
 from systola.encodings import Array
-from systola.engines.immigration import berth
+from systola.engines.immigration import COUNT, HEAD, INJECTED, berth, put_in
 from systola.errors import InputError
-from systola.islands.dwelling import COUNT, HEAD, INJECTED, Dwelling, put_in, toss
+from systola.islands.dwelling import Dwelling, toss
 from systola.islands.islands import Islands
 from systola.islands.parcel import Parcel, count_in, pack, size_of_parcel, unpack
 from systola.reading import is_number, is_whole
@@ -73,7 +73,7 @@ class Deme:
     def advance(self, last: int) -> None:
         """Steps up to this one, unless they are asked to stop."""
         began = time.perf_counter()
-        made = self.session.dwell(self.step + 1, last - self.step)
+        made = self.session.sweep(self.step + 1, last - self.step, 0, self.session.lanes)
         took = time.perf_counter() - began
         if made:
             self.pace = took / made

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,6 +56,12 @@ class Crew:
             self.dismiss()
             raise self._failures[0]
         return int(outcome)
+
+    def settle_on(self, dispatcher: Any) -> None:
+        """Call what was compiled without looking types up again: that takes as long as some steps."""
+        if not numba.config.DISABLE_JIT:
+            types = tuple(numba.typeof(arg) for arg in (*self._args, self._team, np.int64(0)))
+            self._work = dispatcher.get_overload(types)
 
     def _hire(self) -> None:
         """One more thread; not before it is needed, since the kernel may still have to be compiled."""

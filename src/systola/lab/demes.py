@@ -63,8 +63,7 @@ def make_demes(problem: Problem, islands: Islands, seed: int = 1) -> list[Deme]:
             problem, engine.prepare(problem), len(values), np.int64 if whole else np.float64, seed_of(seed, number)
         )
         deme = Deme(number, work, islands, neighbours_of(number, len(engines)))
-        deme.session.start(0, 0)
-        deme.session.dwell(1, 0)  # compiles
+        deme.session.compile()
         deme.start(problem.encoding.empty(problem.space, 0))
         demes.append(deme)
     return demes

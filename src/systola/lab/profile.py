@@ -125,8 +125,7 @@ def _open(problem: Problem, design: Design, seed: int, threads: int) -> CpuSessi
     values = values if isinstance(values, tuple) else (values,)
     whole = all(isinstance(value, (int, np.integer)) for value in values)
     session = CpuSession(Work(problem, design, len(values), np.int64 if whole else np.float64, seed), threads)
-    session.start(0, 0)
-    session.sweep(1, 0, 0, session.lanes)
+    session.compile()
     return session
 
 

@@ -22,57 +22,31 @@ _FEW = 3  # of n decisions, up to n / 3 that differ are worth single steps
 
 
 @large_verb
-def gauge(problem: Any, space: Any, x: Any, row: Any, lanes: Any, lane: Any, tally: Any, measures: Any) -> Any:
+def gauge(s: Any, x: Any, row: Any, lane: Any, tally: Any, measures: Any) -> Any:
     """Measures and tally of x[row], of which nothing is known."""
-    return body_of("gauge", problem)(problem, space, x, row, lanes, lane, tally, measures)
+    return body_of("gauge", s)(s, x, row, lane, tally, measures)
 
 
 @large_verb
-def appraise(
-    problem: Any,
-    space: Any,
-    x: Any,
-    parent: Any,
-    known: Any,
-    children: Any,
-    child: Any,
-    lanes: Any,
-    lane: Any,
-    tally: Any,
-    measures: Any,
-) -> Any:
-    """Measures and tally of children[child], which is near to x[parent], whose tally is `known`."""
-    return body_of("appraise", problem)(problem, space, x, parent, known, children, child, lanes, lane, tally, measures)
+def appraise(s: Any, parent: Any, children: Any, child: Any, lane: Any, tally: Any, measures: Any) -> Any:
+    """Measures and tally of children[child], which is near to the individual in row `parent`."""
+    return body_of("appraise", s)(s, parent, children, child, lane, tally, measures)
 
 
 @large_verb
-def try_swap(
-    problem: Any,
-    space: Any,
-    x: Any,
-    row: Any,
-    known: Any,
-    i: Any,
-    j: Any,
-    lanes: Any,
-    lane: Any,
-    tally: Any,
-    measures: Any,
-) -> Any:
-    """Measures and tally of x[row] with decisions i and j exchanged; x[row] stays as it is, its tally is `known`."""
-    return body_of("try_swap", problem)(problem, space, x, row, known, i, j, lanes, lane, tally, measures)
+def try_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, tally: Any, measures: Any) -> Any:
+    """Measures and tally of the individual in this row with decisions i and j exchanged; itself it stays as it is."""
+    return body_of("try_swap", s)(s, row, i, j, lane, tally, measures)
 
 
-def _gauge_by_evaluation(
-    problem: Any, space: Any, x: Any, row: Any, lanes: Any, lane: Any, tally: Any, measures: Any
-) -> None:
-    assess(space, problem, x, row, lanes, lane, measures)
+def _gauge_by_evaluation(s: Any, x: Any, row: Any, lane: Any, tally: Any, measures: Any) -> None:
+    problem = s.problem
+    assess(s, x, row, lane, measures)
     count(problem, x, row, measures, tally)
 
 
-def _gauge_by_tally(
-    problem: Any, space: Any, x: Any, row: Any, lanes: Any, lane: Any, tally: Any, measures: Any
-) -> None:
+def _gauge_by_tally(s: Any, x: Any, row: Any, lane: Any, tally: Any, measures: Any) -> None:
+    problem = s.problem
     count(problem, x, row, measures, tally)
     weigh(problem, tally, measures)
 
@@ -86,19 +60,9 @@ def _count_differing(space: Any, x: Any, parent: Any, children: Any, child: Any)
     return differing
 
 
-def _appraise_by_flips(
-    problem: Any,
-    space: Any,
-    x: Any,
-    parent: Any,
-    known: Any,
-    children: Any,
-    child: Any,
-    lanes: Any,
-    lane: Any,
-    tally: Any,
-    measures: Any,
-) -> None:
+def _appraise_by_flips(s: Any, parent: Any, children: Any, child: Any, lane: Any, tally: Any, measures: Any) -> None:
+    x, known = s.population.x, s.population.tally[parent]
+    problem, lanes = s.problem, s.lanes
     for k in range(tally.shape[0]):
         tally[k] = known[k]
     for w in range(x.shape[1]):
@@ -114,20 +78,18 @@ def _appraise_by_flips(
 
 
 def _appraise_by_reassignments(
-    problem: Any,
-    space: Any,
-    x: Any,
+    s: Any,
     parent: Any,
-    known: Any,
     children: Any,
     child: Any,
-    lanes: Any,
     lane: Any,
     tally: Any,
     measures: Any,
 ) -> None:
+    x, known = s.population.x, s.population.tally[parent]
+    problem, space, lanes = s.problem, s.space, s.lanes
     if _FEW * _count_differing(space, x, parent, children, child) > space.n:
-        gauge(problem, space, children, child, lanes, lane, tally, measures)
+        gauge(s, children, child, lane, tally, measures)
         return
     for k in range(tally.shape[0]):
         tally[k] = known[k]
@@ -141,22 +103,12 @@ def _appraise_by_reassignments(
     weigh(problem, tally, measures)
 
 
-def _appraise_by_swaps(
-    problem: Any,
-    space: Any,
-    x: Any,
-    parent: Any,
-    known: Any,
-    children: Any,
-    child: Any,
-    lanes: Any,
-    lane: Any,
-    tally: Any,
-    measures: Any,
-) -> None:
+def _appraise_by_swaps(s: Any, parent: Any, children: Any, child: Any, lane: Any, tally: Any, measures: Any) -> None:
+    x, known = s.population.x, s.population.tally[parent]
+    problem, space, lanes = s.problem, s.space, s.lanes
     differing = _count_differing(space, x, parent, children, child)
     if _FEW * differing > space.n:
-        gauge(problem, space, children, child, lanes, lane, tally, measures)
+        gauge(s, children, child, lane, tally, measures)
         return
     for k in range(tally.shape[0]):
         tally[k] = known[k]
@@ -177,58 +129,35 @@ def _appraise_by_swaps(
 
 
 def _appraise_by_evaluation(
-    problem: Any,
-    space: Any,
-    x: Any,
+    s: Any,
     parent: Any,
-    known: Any,
     children: Any,
     child: Any,
-    lanes: Any,
     lane: Any,
     tally: Any,
     measures: Any,
 ) -> None:
     # Tallies are not kept then, and `tally` may have no room: the lane has some.
-    gauge(problem, space, children, child, lanes, lane, lanes.tally[lane], measures)
+    lanes = s.lanes
+    gauge(s, children, child, lane, lanes.tally[lane], measures)
 
 
-def _try_by_swap(
-    problem: Any,
-    space: Any,
-    x: Any,
-    row: Any,
-    known: Any,
-    i: Any,
-    j: Any,
-    lanes: Any,
-    lane: Any,
-    tally: Any,
-    measures: Any,
-) -> None:
+def _try_by_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, tally: Any, measures: Any) -> None:
+    x, known = s.population.x, s.population.tally[row]
+    problem = s.problem
     for k in range(tally.shape[0]):
         tally[k] = known[k]
     swap(problem, x, row, i, j, tally)
     weigh(problem, tally, measures)
 
 
-def _try_by_evaluation(
-    problem: Any,
-    space: Any,
-    x: Any,
-    row: Any,
-    known: Any,
-    i: Any,
-    j: Any,
-    lanes: Any,
-    lane: Any,
-    tally: Any,
-    measures: Any,
-) -> None:
+def _try_by_evaluation(s: Any, row: Any, i: Any, j: Any, lane: Any, tally: Any, measures: Any) -> None:
+    x = s.population.x
+    lanes = s.lanes
     for k in range(x.shape[1]):
         lanes.spare[lane, k] = x[row, k]
     lanes.spare[lane, i], lanes.spare[lane, j] = lanes.spare[lane, j], lanes.spare[lane, i]
-    gauge(problem, space, lanes.spare, lane, lanes, lane, lanes.tally[lane], measures)
+    gauge(s, lanes.spare, lane, lane, lanes.tally[lane], measures)
 
 
 def choose_gauge(problem: Problem) -> None:

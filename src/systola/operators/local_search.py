@@ -1,6 +1,6 @@
 """Local searches: a solution near one of the population, mostly a better one, takes its place.
 
-Arguments: engine's record, space, problem, population, lanes, the solution's row, key, lane. In permutations,
+Arguments: engine's record, step, the solution's row, key, lane. In permutations,
 neighbours differ by one exchange; where the problem keeps a table of all exchanges (`tabulate`), descent and tabu
 search work with it. Integers are searched by the problem's own `refine`.
 """
@@ -35,19 +35,18 @@ def _copy_known(population: Any, lanes: Any, row: Any, trial: Any) -> None:
 
 
 @inlined
-def _try(
-    problem: Any, space: Any, population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any, lane: Any
-) -> None:
+def _try(s: Any, row: Any, i: Any, j: Any, trial: Any, lane: Any) -> None:
     """Measures and tally of x[row] with i and j exchanged."""
-    known = population.tally[row if population.tally.shape[0] > 1 else 0]
-    try_swap(problem, space, population.x, row, known, i, j, lanes, lane, lanes.tally[trial], lanes.trial[trial])
+    lanes = s.lanes
+    try_swap(s, row, i, j, lane, lanes.tally[trial], lanes.trial[trial])
 
 
 @called
-def _beats(problem: Any, space: Any, population: Any, lanes: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
+def _beats(s: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
     """Whether x[row] with i and j exchanged beats what lanes.trial[2 * lane] says, which then says it."""
+    problem, population, lanes = s.problem, s.population, s.lanes
     best, new = 2 * lane, 2 * lane + 1
-    _try(problem, space, population, lanes, row, i, j, new, lane)
+    _try(s, row, i, j, new, lane)
     if not better(problem, lanes.trial[new], lanes.trial[best]):
         return False
     for k in range(lanes.trial.shape[1]):
@@ -69,37 +68,36 @@ def _adopt(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) ->
 
 
 @called
-def _measure_again(space: Any, problem: Any, population: Any, lanes: Any, row: Any, lane: Any) -> None:
+def _measure_again(s: Any, row: Any, lane: Any) -> None:
     """Measures and tally of x[row]: gains say nothing of measures other than the fitness."""
-    gauge(problem, space, population.x, row, lanes, lane, lanes.tally[2 * lane], population.scores[row])
+    population, lanes = s.population, s.lanes
+    gauge(s, population.x, row, lane, lanes.tally[2 * lane], population.scores[row])
     for k in range(population.tally.shape[1]):
         population.tally[row, k] = lanes.tally[2 * lane, k]
 
 
-def best_swap(
-    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
-) -> None:
+def best_swap(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """The best exchange with one position, the same for all solutions of a step (Soca et al. 2010).
 
     It is made even if it is no improvement: that keeps a population moving which has settled.
     """
+    space, population, lanes = s.space, s.population, s.lanes
     number, _, _, _ = numbers(common(key), 0)
     position = below(number, space.n)
     found = np.int64(0) if position > 0 else np.int64(1)
     best = 2 * lane
-    _try(problem, space, population, lanes, row, position, found, best, lane)
+    _try(s, row, position, found, best, lane)
     for j in range(found + 1, space.n):
         if must_leave(lanes.stop):
             break
-        if j != position and _beats(problem, space, population, lanes, row, position, j, lane):
+        if j != position and _beats(s, row, position, j, lane):
             found = np.int64(j)
     _adopt(population, lanes, row, position, found, best)
 
 
-def best_swap_by_gains(
-    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
-) -> None:
+def best_swap_by_gains(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """`best_swap` where the problem gives the gains of all exchanges with one position together."""
+    problem, space, population, lanes = s.problem, s.space, s.population, s.lanes
     number, _, _, _ = numbers(common(key), 0)
     position = below(number, space.n)
     gains = lanes.table[lane]
@@ -108,12 +106,13 @@ def best_swap_by_gains(
     for j in range(found + 1, space.n):
         if gains[j] > gains[found] and j != position:
             found = np.int64(j)
-    _try(problem, space, population, lanes, row, position, found, 2 * lane, lane)
+    _try(s, row, position, found, 2 * lane, lane)
     _adopt(population, lanes, row, position, found, 2 * lane)
 
 
-def descent(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> None:
+def descent(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """The best of all exchanges, again and again, until none is an improvement."""
+    space, population, lanes = s.space, s.population, s.lanes
     _copy_known(population, lanes, row, 2 * lane)
     found = np.int64(0)
     while found >= 0:
@@ -122,7 +121,7 @@ def descent(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, 
             if must_leave(lanes.stop):
                 break
             for j in range(i + 1, space.n):
-                if _beats(problem, space, population, lanes, row, i, j, lane):
+                if _beats(s, row, i, j, lane):
                     found = i * space.n + j
         if found >= 0:
             _adopt(population, lanes, row, found // space.n, found % space.n, 2 * lane)
@@ -156,17 +155,17 @@ def _best_exchange(table: Any, until: Any, n: Any, now: Any, floor: Any) -> Any:
 
 
 @called
-def _settle(space: Any, problem: Any, population: Any, solutions: Any, lanes: Any, row: Any, lane: Any) -> None:
+def _settle(s: Any, solutions: Any, row: Any, lane: Any) -> None:
     """solutions[lane] becomes x[row], measured anew."""
+    space, population = s.space, s.population
     for k in range(space.n):
         population.x[row, k] = solutions[lane, k]
-    _measure_again(space, problem, population, lanes, row, lane)
+    _measure_again(s, row, lane)
 
 
-def descent_by_table(
-    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
-) -> None:
+def descent_by_table(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """`descent` with the problem's table."""
+    problem, space, population, lanes = s.problem, s.space, s.population, s.lanes
     table, until = lanes.table[lane], lanes.scratch[lane]
     for k in range(space.n):
         lanes.child[lane, k] = population.x[row, k]
@@ -179,7 +178,7 @@ def descent_by_table(
     while i < space.n and not must_leave(lanes.stop):
         exchange(problem, lanes.child, lane, i, j, table)
         i, j = _best_exchange(table, until, space.n, 0, 0)
-    _settle(space, problem, population, lanes.child, lanes, row, lane)
+    _settle(s, lanes.child, row, lane)
 
 
 @called
@@ -200,13 +199,14 @@ def _forbid(until: Any, n: Any, i: Any, j: Any, first: Any, second: Any) -> None
     until[back + i * width + j] = second
 
 
-def tabu(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any) -> None:
+def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """Robust tabu search (Taillard 1991); its long-term aspiration is left out.
 
     What was exchanged may not go back for 0.9 n to 1.1 n steps, unless that gives the best solution so far. A search
     has `engine.length` exchanges, or twice as many with probability 1/2, again doubled with 1/2, and so on up to 64
     times: structured problems want many short searches, others few long ones.
     """
+    problem, space, population, lanes = s.problem, s.space, s.population, s.lanes
     n = space.n
     table, until = lanes.table[lane], lanes.scratch[lane]
     for k in range(n):
@@ -242,13 +242,12 @@ def tabu(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row
             for k in range(n):
                 lanes.spare[lane, k] = lanes.child[lane, k]
     if best > 0:
-        _settle(space, problem, population, lanes.spare, lanes, row, lane)
+        _settle(s, lanes.spare, row, lane)
 
 
-def refinement(
-    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
-) -> None:
+def refinement(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """What the problem itself knows to make of a solution, with `engine.length` steps."""
+    problem, population, lanes = s.problem, s.population, s.lanes
     tally = population.tally[row]
     refine(problem, population.x, row, tally, engine.guide, lanes.table[lane], engine.length, key, lanes.stop)
     weigh(problem, tally, population.scores[row])
@@ -272,9 +271,7 @@ def numbers_of_memory(problem: Problem) -> int:
     return 2 * n * padded(n)
 
 
-def _no_search(
-    engine: Any, space: Any, problem: Any, population: Any, lanes: Any, row: Any, key: Any, lane: Any
-) -> None:
+def _no_search(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     pass
 
 

@@ -38,37 +38,37 @@ FIELDS = ("n", "starts", "others", "low", "sense")  # of an engine's record, for
 # What is banned: a value in a place, or of two values which comes first.
 
 
-def _ban_places(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
-    until[at + np.int64(x[row, i]) * self.n + i] = one
-    until[at + np.int64(x[row, j]) * self.n + j] = two
+def _ban_places(self: Any, x: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+    until[at + np.int64(x[0, i]) * self.n + i] = one
+    until[at + np.int64(x[0, j]) * self.n + j] = two
 
 
-def _are_banned_places(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
-    one = until[at + np.int64(x[row, i]) * self.n + j] >= now
-    return one and until[at + np.int64(x[row, j]) * self.n + i] >= now
+def _are_banned_places(self: Any, x: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+    one = until[at + np.int64(x[0, i]) * self.n + j] >= now
+    return one and until[at + np.int64(x[0, j]) * self.n + i] >= now
 
 
-def _ban_precedence(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+def _ban_precedence(self: Any, x: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
     # Not a place, as items that are neighbours change places by a move of either of them.
     before = i if i < j else i - 1
-    until[at + np.int64(x[row, before]) * self.n + x[row, before + 1]] = one
+    until[at + np.int64(x[0, before]) * self.n + x[0, before + 1]] = one
 
 
-def _is_banned_precedence(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
-    taken = np.int64(x[row, i])
+def _is_banned_precedence(self: Any, x: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+    taken = np.int64(x[0, i])
     found = False
     for k in range(i + 1, j + 1):
-        found = found or until[at + np.int64(x[row, k]) * self.n + taken] >= now
+        found = found or until[at + np.int64(x[0, k]) * self.n + taken] >= now
     for k in range(j, i):
-        found = found or until[at + taken * self.n + x[row, k]] >= now
+        found = found or until[at + taken * self.n + x[0, k]] >= now
     return found
 
 
-def _ban_decision(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+def _ban_decision(self: Any, x: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
     until[at + j] = one
 
 
-def _is_banned_decision(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+def _is_banned_decision(self: Any, x: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
     return until[at + j] >= now
 
 
@@ -78,20 +78,20 @@ def _value_at(self: Any, i: Any, value: Any) -> Any:
     return self.starts[i] + i + value - self.low[i]
 
 
-def _ban_value(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
-    until[at + _value_at(self, i, x[row, i])] = one
+def _ban_value(self: Any, x: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+    until[at + _value_at(self, i, x[0, i])] = one
 
 
-def _is_banned_value(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
-    return until[at + _value_at(self, i, value_of_rank(j, self.low[i], x[row, i]))] >= now
+def _is_banned_value(self: Any, x: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+    return until[at + _value_at(self, i, value_of_rank(j, self.low[i], x[0, i]))] >= now
 
 
-def _ban_decisions(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
+def _ban_decisions(self: Any, x: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> None:
     until[at + i] = one
     until[at + j] = two
 
 
-def _are_banned_decisions(self: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+def _are_banned_decisions(self: Any, x: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
     return until[at + i] >= now or until[at + j] >= now
 
 
@@ -169,79 +169,33 @@ def _reassign(self: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> None:
 # How neighbours are measured.
 
 
-def _survey_children(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    lane: Any,
-    i: Any,
-    first: Any,
-    last: Any,
-    fresh: Any,
-    at: Any,
-) -> None:
+def _survey_children(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
+    space, population, lanes = s.space, s.population, s.lanes
     x = population.x
     for j in range(first, last):
         for k in range(x.shape[1]):
             lanes.child[lane, k] = x[0, k]
         make(self, space, lanes.child, lane, i, j)
         new = at + j - first
-        tally = population.tally[0]
-        appraise(problem, space, x, 0, tally, lanes.child, lane, lanes, lane, lanes.tally[new], lanes.trial[new])
+        appraise(s, 0, lanes.child, lane, lane, lanes.tally[new], lanes.trial[new])
 
 
-def _survey_swaps(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    lane: Any,
-    i: Any,
-    first: Any,
-    last: Any,
-    fresh: Any,
-    at: Any,
-) -> None:
+def _survey_swaps(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
+    lanes = s.lanes
     for j in range(first, last):
         new = at + j - first
-        tally = population.tally[0]
-        try_swap(problem, space, population.x, 0, tally, i, j, lanes, lane, lanes.tally[new], lanes.trial[new])
+        try_swap(s, 0, i, j, lane, lanes.tally[new], lanes.trial[new])
 
 
-def _survey_table(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    lane: Any,
-    i: Any,
-    first: Any,
-    last: Any,
-    fresh: Any,
-    at: Any,
-) -> None:
+def _survey_table(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
+    population, lanes = s.population, s.lanes
     for j in range(first, last):
         gain = population.outlook[i * padded(self.n) + j]
         lanes.trial[at + j - first, 0] = population.scores[0, 0] + self.sense * gain
 
 
-def _survey_insertions(
-    self: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    lane: Any,
-    i: Any,
-    first: Any,
-    last: Any,
-    fresh: Any,
-    at: Any,
-) -> None:
+def _survey_insertions(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
+    problem, population, lanes = s.problem, s.population, s.lanes
     outlook, work = population.outlook, lanes.table[lane]
     survey_insertions(problem, population.x, 0, i, first, last, fresh, outlook, work, lanes.trial, at)
 
@@ -250,35 +204,38 @@ def _survey_insertions(
 
 
 @called
-def _observe_nothing(self: Any, space: Any, problem: Any, population: Any, lanes: Any) -> None:
-    gauge(problem, space, population.x, 0, lanes, 0, lanes.tally[0], population.scores[0])
+def _observe_nothing(self: Any, s: Any) -> None:
+    population, lanes = s.population, s.lanes
+    gauge(s, population.x, 0, 0, lanes.tally[0], population.scores[0])
     for k in range(population.tally.shape[1]):
         population.tally[0, k] = lanes.tally[0, k]
 
 
-def _observe_table(self: Any, space: Any, problem: Any, population: Any, lanes: Any) -> None:
-    _observe_nothing(self, space, problem, population, lanes)
+def _observe_table(self: Any, s: Any) -> None:
+    problem, population = s.problem, s.population
+    _observe_nothing(self, s)
     tabulate(problem, population.x, 0, population.outlook)
 
 
-def _observe_outlook(self: Any, space: Any, problem: Any, population: Any, lanes: Any) -> None:
-    _observe_nothing(self, space, problem, population, lanes)
+def _observe_outlook(self: Any, s: Any) -> None:
+    problem, population = s.problem, s.population
+    _observe_nothing(self, s)
     look(problem, population.x, 0, population.outlook)
 
 
-def _follow_anew(self: Any, space: Any, problem: Any, population: Any, lanes: Any, i: Any, j: Any, seat: Any) -> None:
+def _follow_anew(self: Any, s: Any, i: Any, j: Any, seat: Any) -> None:
+    space, population = s.space, s.population
     make(self, space, population.x, 0, i, j)
-    observe(self, space, problem, population, lanes)
+    observe(self, s)
 
 
-def _follow_by_table(
-    self: Any, space: Any, problem: Any, population: Any, lanes: Any, i: Any, j: Any, seat: Any
-) -> None:
+def _follow_by_table(self: Any, s: Any, i: Any, j: Any, seat: Any) -> None:
+    problem, population, lanes = s.problem, s.population, s.lanes
     exchange(problem, population.x, 0, i, j, population.outlook)
     if population.scores.shape[1] == 1:
         population.scores[0, 0] = lanes.trial[seat, 0]
     else:
-        _observe_nothing(self, space, problem, population, lanes)
+        _observe_nothing(self, s)
 
 
 _PAIRS: dict[str, Body] = {"locate": _locate_pair, "row_begin": _begin_after, "row_end": _end_of_all}

@@ -41,45 +41,33 @@ def make(engine: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> Any:
 
 
 @verb
-def ban(engine: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> Any:
+def ban(engine: Any, x: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> Any:
     """Before the move (i, j) of x[row]: what it changes must not come back until the moments `one` and `two`."""
-    return body_of("ban", engine)(engine, x, row, i, j, until, at, one, two)
+    return body_of("ban", engine)(engine, x, i, j, until, at, one, two)
 
 
 @verb
-def is_banned(engine: Any, x: Any, row: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
+def is_banned(engine: Any, x: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
     """Whether the move (i, j) of x[row] would bring back what must not come."""
-    return body_of("is_banned", engine)(engine, x, row, i, j, until, at, now)
+    return body_of("is_banned", engine)(engine, x, i, j, until, at, now)
 
 
 @large_verb
-def survey(
-    engine: Any,
-    space: Any,
-    problem: Any,
-    population: Any,
-    lanes: Any,
-    lane: Any,
-    i: Any,
-    first: Any,
-    last: Any,
-    fresh: Any,
-    at: Any,
-) -> Any:
+def survey(engine: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> Any:
     """Measures of x[0] after the moves (i, first), ..., (i, last - 1), in lanes.trial from row `at` on.
 
     `fresh` says that it is the lane's first look at this row of moves.
     """
-    return body_of("survey", engine)(engine, space, problem, population, lanes, lane, i, first, last, fresh, at)
+    return body_of("survey", engine)(engine, s, lane, i, first, last, fresh, at)
 
 
 @large_verb
-def observe(engine: Any, space: Any, problem: Any, population: Any, lanes: Any) -> Any:
+def observe(engine: Any, s: Any) -> Any:
     """Measure x[0] and whatever `survey` needs of it, all anew."""
-    return body_of("observe", engine)(engine, space, problem, population, lanes)
+    return body_of("observe", engine)(engine, s)
 
 
 @large_verb
-def follow(engine: Any, space: Any, problem: Any, population: Any, lanes: Any, i: Any, j: Any, seat: Any) -> Any:
+def follow(engine: Any, s: Any, i: Any, j: Any, seat: Any) -> Any:
     """Make the move (i, j) of x[0], and know of it what `observe` would find; its measures are lanes.trial[seat]."""
-    return body_of("follow", engine)(engine, space, problem, population, lanes, i, j, seat)
+    return body_of("follow", engine)(engine, s, i, j, seat)
