@@ -30,6 +30,8 @@ LAYERS = [
     {"islands"},
     {"arguments"},
     {"solve"},
+    {"engine_contract"},
+    {"extend"},
     {"formats"},
     {"lab"},
     {"cli"},

@@ -111,6 +111,18 @@ def copy_row(population: Any, source: Any, target: Any) -> None:
 
 
 @inlined
+def replace_row(s: Any, target: Any, solutions: Any, row: Any, trial: Any) -> None:
+    """solutions[row], with the measures and tally of a trial, takes the place of an individual."""
+    population, lanes = s.population, s.lanes
+    for k in range(population.x.shape[1]):
+        population.x[target, k] = solutions[row, k]
+    for k in range(population.scores.shape[1]):
+        population.scores[target, k] = lanes.trial[trial, k]
+    for k in range(population.tally.shape[1]):
+        population.tally[target, k] = lanes.tally[trial, k]
+
+
+@inlined
 def ranks_above(problem: Any, new: Any, old: Any) -> Any:
     """Whether measures `new` make a better answer than `old`: less violation, then fitness, then preference."""
     broken, less = violation(problem, new), violation(problem, old)  # compared: their difference could wrap around

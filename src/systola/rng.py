@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from systola.bits import lowest_one
 from systola.errors import InputError
 from systola.kernel import inlined
 
@@ -29,6 +30,7 @@ _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)
 _W0 = np.uint64(0x9E3779B9)
 _W1 = np.uint64(0xBB67AE85)
+_LN2 = 0.6931471805599453
 
 
 @inlined
@@ -79,6 +81,16 @@ def common(key: Any) -> Any:
 def below(number: Any, bound: Any) -> Any:
     """A 32-bit number mapped to 0..bound-1 (bias below bound / 2**32)."""
     return np.int64((np.uint64(number) * np.uint64(bound)) >> _SHIFT)
+
+
+@inlined
+def exponential(number: Any, other: Any) -> Any:
+    """About an exponential variable of mean 1, from two 32-bit numbers.
+
+    Of sums and products only, which are the same on every machine, as a logarithm is not.
+    """
+    halvings = lowest_one(np.uint64(number) | np.uint64(1 << 40))
+    return _LN2 * (halvings + np.float64(other) / 4294967296.0)
 
 
 def check_seed(seed: Any) -> int:

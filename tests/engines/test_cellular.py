@@ -14,6 +14,7 @@ from conftest import OneMax, small_knapsack, story
 from engines import naive_cellular
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work, allocate
+from systola.backends.step import before_steps
 from systola.encodings import sample
 from systola.engines.topology import near_square, ring, torus
 from systola.operators.local_search import tabu
@@ -260,7 +261,8 @@ def walk(problem, lengths, search=tabu, doublings=0, cells=range(10**4)):
     for length in lengths:
         population.x[1], population.scores[1] = x, world.measures(x.tolist())
         population.tally[1] = population.scores[1]
-        search(design.record._replace(length=length), problem.space, record, population, lanes, 1, key, 1)
+        s = before_steps(record, problem.space, population, lanes, SEED)
+        search(design.record._replace(length=length), s, 1, key, 1)
         found.append((lanes.child[1].tolist(), population.x[1].tolist()))
         assert population.scores[1].tolist() == world.measures(found[-1][1])
     return found, [steps[(length << doublings) - 1] for length in lengths]

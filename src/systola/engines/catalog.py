@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -13,6 +13,7 @@ from systola.engines.engine import Engine
 from systola.engines.hill import Hill
 from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.neighbourhood import SNS
+from systola.engines.own import load_engine
 from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
 from systola.engines.presets import memetic, pugace, recommend
@@ -58,6 +59,9 @@ def make_engine(name: str, problem: Problem, settings: Mapping[str, Any] | None 
     settings = dict(settings or {})
     if not isinstance(name, str):
         raise InputError(f"an algorithm must be a name, but got {name!r}")
+    if ".py:" in name:
+        _check_engine(engine_class := load_engine(name))
+        _ENGINES[name] = (engine_class, {})
     if name not in _PRESETS and name not in _ENGINES:
         raise InputError(f"there is no algorithm {name!r}{_hint(name, engine_names())}")
     engine: Engine = _PRESETS[name](problem) if name in _PRESETS else _ENGINES[name][0](**_ENGINES[name][1])
@@ -71,6 +75,33 @@ def make_engine(name: str, problem: Problem, settings: Mapping[str, Any] | None 
         raise InputError(f"the parameters of {name} do not fit: {error}") from None
 
 
+def register_engine(engine: type[Any], name: str | None = None) -> type[Any]:
+    """Let an engine class of your own be called by a name, as those of systola are; may be used as a decorator.
+
+    Parameters
+    ----------
+    engine : class
+        A frozen dataclass whose fields are the parameters, with `name` and `prepare(problem)`.
+    name : str, optional
+        By default the engine's own `name`.
+    """
+    _check_engine(engine)
+    called = engine.name if name is None else name
+    if not isinstance(called, str) or not called or called in _PRESETS:
+        raise InputError(f"an engine cannot be called {called!r}")
+    if called in _ENGINES and _ENGINES[called][0].__module__.partition(".")[0] == "systola":
+        raise InputError(f"{called!r} is an engine of systola's own; give yours another name")
+    _ENGINES[called] = (engine, {})
+    return engine
+
+
+def _check_engine(engine: Any) -> None:
+    if not isinstance(engine, type) or not is_dataclass(engine) or not callable(getattr(engine, "prepare", None)):
+        raise InputError(f"an engine must be a dataclass with a method `prepare`, but got {engine!r}")
+    if not isinstance(getattr(engine, "name", None), (str, property)):
+        raise InputError(f"the engine {engine.__name__} must have a `name`")
+
+
 def settings_of(engine: Engine) -> dict[str, Any]:
     """The parameters that, with its name, make this engine again."""
     values = {key: getattr(engine, key) for key in _free(engine)}
@@ -79,7 +110,7 @@ def settings_of(engine: Engine) -> dict[str, Any]:
 
 def _free(engine: Engine) -> list[str]:
     """Parameters that the engine's name leaves open."""
-    fixed = _ENGINES[engine.name][1]
+    fixed = _ENGINES[engine.name][1] if engine.name in _ENGINES else {}
     return [f.name for f in fields(engine) if f.name not in fixed]  # type: ignore[arg-type]
 
 

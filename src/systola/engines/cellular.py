@@ -28,7 +28,7 @@ from systola.operators.genes import copy
 from systola.operators.local_search import find_guidance, find_search, numbers_of_memory, refinement
 from systola.operators.mutation import MUTATIONS
 from systola.operators.selection import SELECTIONS
-from systola.population import copy_row, note
+from systola.population import copy_row, note, replace_row
 from systola.problem import Problem, better
 from systola.records import record_type
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
@@ -71,17 +71,6 @@ def _stay(self: Any, s: Any, one: Any, target: Any) -> None:
     problem, population = s.problem, s.population
     if better(problem, population.scores[one], population.scores[target]):
         copy_row(population, one, target)
-
-
-@inlined
-def _place(population: Any, solutions: Any, lanes: Any, lane: Any, trial: Any, target: Any) -> None:
-    """solutions[lane], with the measures and tally of the trial, becomes the individual in row `target`."""
-    for k in range(population.x.shape[1]):
-        population.x[target, k] = solutions[lane, k]
-    for k in range(population.scores.shape[1]):
-        population.scores[target, k] = lanes.trial[trial, k]
-    for k in range(population.tally.shape[1]):
-        population.tally[target, k] = lanes.tally[trial, k]
 
 
 @inlined
@@ -138,7 +127,7 @@ def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
     trial = b if better(problem, lanes.trial[b], lanes.trial[a]) else a
     target = new + cell
     if self.generational or renewed or better(problem, lanes.trial[trial], scores[one]):
-        _place(population, lanes.marked if trial == b else lanes.child, lanes, lane, trial, target)
+        replace_row(s, target, lanes.marked if trial == b else lanes.child, lane, trial)
     elif target != one:
         copy_row(population, one, target)
     note(s, lane, x, target, scores[target], step, cell)
@@ -298,7 +287,6 @@ class Cellular:
             started=size,
             per_step=2 * size,
             slots=np.arange(size, dtype=np.int32),
-            marked=False,
             tallied=tallied,
             steps=5000 if self.local_search is None or self.every > 1 else 50,
             shape=shape,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -145,10 +145,10 @@ class Design:
     rows: int  # solutions in memory
     started: int  # of these, drawn and measured before the first step
     per_step: int  # solutions made and measured in a step
-    slots: Array  # see Population
-    marked: bool  # whether the engine uses the problem's marks
-    tallied: bool  # and its tallies
     steps: int  # default budget
+    slots: Array = field(default_factory=lambda: np.zeros(1, np.int32))  # see Population
+    marked: bool = False  # whether the engine uses the problem's marks
+    tallied: bool = False  # and its tallies
     shape: tuple[int, int] | None = None  # of the grid, for pictures
     order: Literal["C", "F"] = "C"  # memory order of the population on a CPU
     table: Tables | None = None  # of the problem, if local search uses it: one for each lane

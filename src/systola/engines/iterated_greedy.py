@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.bits import lowest_one
 from systola.encodings import Order
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
@@ -22,10 +21,8 @@ from systola.kernel import called, inlined
 from systola.operators.appraisal import gauge
 from systola.population import note
 from systola.problem import Problem, fitness
-from systola.rng import SEARCH, STEP, below, draw
+from systola.rng import SEARCH, STEP, below, draw, exponential
 from systola.stop_flag import must_leave
-
-_LN2 = 0.6931471805599453
 
 
 class Greedy(NamedTuple):
@@ -116,11 +113,9 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
         gauge(s, x, lane, lane, lanes.tally[lane], lanes.trial[2 * lane])
         note(s, lane, x, lane, lanes.trial[2 * lane], step, cell)
         lost = fitness(problem, population.scores[cell]) - fitness(problem, lanes.trial[2 * lane])
-        # About an exponential variable: of sums and products only, which are the same on every machine.
         r0, r1, _, _ = draw(seed, STEP, step, cell, turn)
         turn += 1
-        patience = self.warmth * _LN2 * (lowest_one(r0 | np.uint64(1 << 40)) + np.float64(r1) / 4294967296.0)
-        if lost <= patience:
+        if lost <= self.warmth * exponential(r0, r1):
             for k in range(n):
                 population.x[cell, k] = x[lane, k]
             for k in range(population.scores.shape[1]):
@@ -181,9 +176,6 @@ class IteratedGreedy:
             rows=self.size,
             started=self.size,
             per_step=self.size * self.rounds,
-            slots=np.zeros(1, np.int32),
-            marked=False,
-            tallied=False,
             steps=100,
             table=Tables(outlooks.work, outlooks.dtype),
         )

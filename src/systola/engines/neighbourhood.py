@@ -305,8 +305,6 @@ class SNS:
             rows=cells,
             started=cells,
             per_step=cells,
-            slots=np.zeros(1, np.int32),
-            marked=False,
             tallied=tallied,
             steps=max(1, (evaluations_for(n) - cells) // cells),
             shape=(width, n),

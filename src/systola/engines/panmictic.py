@@ -192,8 +192,6 @@ class SGA:
             rows=2 * size,
             started=size,
             per_step=size,
-            slots=np.zeros(1, np.int32),
-            marked=False,
             tallied=tallied,
             steps=l * tau,
         )

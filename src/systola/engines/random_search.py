@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from systola.engines.engine import Design, check_number, equip
 from systola.increments import construct, weigh
 from systola.population import assess, note
@@ -71,8 +69,5 @@ class RS:
             rows=1,
             started=1,
             per_step=size,
-            slots=np.zeros(1, np.int32),
-            marked=False,
-            tallied=False,
             steps=n * tau,
         )

@@ -237,8 +237,6 @@ class SteadyState:
             rows=self.size + 1,
             started=self.size,
             per_step=1,
-            slots=np.zeros(1, np.int32),
-            marked=False,
             tallied=choose_appraisal(problem),
             steps=500_000,
             most_lanes=1,

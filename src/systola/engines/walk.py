@@ -203,8 +203,6 @@ def design_walk(problem: Problem, neighbourhood: Neighbourhood, record: Any, ste
         rows=2,
         started=1,
         per_step=neighbourhood.size,
-        slots=np.zeros(1, np.int32),
-        marked=False,
         tallied=choose_appraisal(problem),
         steps=steps,
         table=work,

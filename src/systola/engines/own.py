@@ -1,0 +1,95 @@
+"""Engines of a user's own: what they are made of, and their names."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from systola.digest import digest_of_functions
+from systola.engines.engine import equip
+from systola.engines.immigration import host
+from systola.errors import InputError
+from systola.records import record_type
+from systola.verbs import Body, admit_helpers
+
+# What a function of an engine is given, after the engine's record.
+_ARGUMENTS = {
+    "do_cell": "s, cell, lane",
+    "advance": "s, first, last, lane",
+    "phase": "step",
+    "begin": "s, row, lane",
+    "conclude": "s",
+    "rally": "s, lane, stride",
+    "berth": "number, step",
+    "admit": "s, guests, which, elite",
+}
+
+
+def engine_record(name: str, fields: Iterable[str], **functions: Body) -> Any:
+    """The record type by which kernels know an engine of your own.
+
+    Parameters
+    ----------
+    name : str
+        The engine's.
+    fields : names
+        What the record holds: numbers and arrays, the engine's parameters.
+    **functions
+        What the engine does: at least `do_cell(record, s, cell, lane)`, or `advance` in its stead; with `berth` the
+        engine can be a deme. An edit of any of them, or of what they call, makes another type.
+
+    Returns
+    -------
+    type
+        A NamedTuple; `prepare` puts one into the `Design`.
+    """
+    for key, function in functions.items():
+        if key not in _ARGUMENTS:
+            raise InputError(f"an engine has no function {key!r}; there are: {', '.join(_ARGUMENTS)}")
+        if not isinstance(function, FunctionType):
+            raise InputError(f"`{key}` of {name} must be a plain function, but got {function!r}")
+        wanted = 1 + len(_ARGUMENTS[key].split(","))
+        if len(inspect.signature(function).parameters) != wanted:
+            raise InputError(
+                f"`{key}` of {name} must take (record, {_ARGUMENTS[key]}), but {function.__name__} takes "
+                f"{inspect.signature(function)}"
+            )
+    if not {"do_cell", "advance"} & set(functions):
+        raise InputError(f"{name} needs a function `do_cell(record, s, cell, lane)`: what a cell does in a step")
+    digest, helpers = digest_of_functions(functions)  # type: ignore[arg-type]
+    admit_helpers(helpers)
+    record = record_type(f"{name}_{digest}", fields)
+    guests = {key: functions.pop(key) for key in ("berth", "admit") if key in functions}
+    equip(record, **functions)
+    if guests:
+        if "berth" not in guests:
+            raise InputError(f"{name} has `admit`, but no `berth`: whose place an immigrant may take")
+        host(record, **guests)
+    return record
+
+
+def load_engine(name: str) -> Any:
+    """The engine class that FILE.py:CLASS names."""
+    path, _, wanted = name.rpartition(":")
+    place = Path(path)
+    if not place.is_file():
+        raise InputError(f"there is no file {path!r}, in which the engine {wanted} should be")
+    module_name = f"systola_user_{place.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, place.resolve())
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+    engine = getattr(module, wanted, None)
+    if engine is None:
+        raise InputError(f"{path} has no class {wanted!r}")
+    return engine
