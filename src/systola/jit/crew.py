@@ -45,8 +45,8 @@ class Crew:
         """
         while len(self._threads) + 1 < threads:
             self._hire()
-        _call(self._team, self._wakers[: threads - 1], (kind, threads, *rest))
         try:
+            _call(self._team, self._wakers[: threads - 1], (kind, threads, *rest))
             outcome = self._work(*self._args, self._team, np.int64(0))
         except BaseException:
             self._team[BROKEN] = 1
