@@ -69,7 +69,7 @@ def compare(members: Any, candidates: Any, threads: int, repeats: int) -> dict[s
     _, theirs = run_c(BUILDS["-O3"], members, candidates, 1)
     for way, run in ways.items():
         stay[:], enter[:] = 9, 9
-        run(members, m, candidates, c, k, room, stay, enter)
+        run(members, candidates, k, room, stay, enter)
         mine = np.concatenate([members[stay == 1], candidates[enter == 1]])
         if not np.array_equal(mine[np.lexsort(mine.T)], theirs[np.lexsort(theirs.T)]):
             raise SystemExit(f"{way}: the archive is not that of the C program")
@@ -80,7 +80,7 @@ def compare(members: Any, candidates: Any, threads: int, repeats: int) -> dict[s
         for way, run in ways.items():
             for _ in range(5):
                 began = time.perf_counter()
-                run(members, m, candidates, c, k, room, stay, enter)
+                run(members, candidates, k, room, stay, enter)
                 seconds.setdefault(way, []).append(time.perf_counter() - began)
     medians = {name: statistics.median(times) for name, times in seconds.items()}
     return {

@@ -64,9 +64,9 @@ def _number(rows: Any, n: Any) -> None:
 
 
 @called
-def _begin(phase: Any, members: Any, m: Any, candidates: Any, k: Any, room: Any, enter: Any, n: Any) -> Any:
+def _begin(phase: Any, members: Any, candidates: Any, k: Any, room: Any, enter: Any, n: Any) -> Any:
     """What one thread does before a phase: how many of n candidates are left then, and how many parts the phase has."""
-    rows, others = room.rows, room.others
+    rows, others, m = room.rows, room.others, members.shape[0]
     chunks = (n + _CHUNK - 1) // _CHUNK
     by_members = (phase < _DEAL_AGAIN) == (m >= SCOUTS)  # few members know less than scouts do, so they come second
     if phase in (_DEAL, _DEAL_AGAIN):
@@ -97,22 +97,18 @@ def _begin(phase: Any, members: Any, m: Any, candidates: Any, k: Any, room: Any,
 
 
 @called
-def _do_part(
-    phase: Any, members: Any, m: Any, candidates: Any, k: Any, room: Any, stay: Any, enter: Any, n: Any, part: Any
-) -> None:
-    first = part * _CHUNK
+def _do_part(phase: Any, members: Any, candidates: Any, k: Any, room: Any, kept: Any, n: Any, part: Any) -> None:
+    first, m = part * _CHUNK, members.shape[0]
     if phase in (_DEAL, _DEAL_AGAIN):
         deal(room, members, room.others, k, part, -m)
     elif phase == _STAY:
-        screen(room, members, room.others, first, min(m, first + _CHUNK), k, stay)
+        screen(room, members, room.others, first, min(m, first + _CHUNK), k, kept)
     else:
-        screen(room, candidates, room.rows, first, min(n, first + _CHUNK), k, enter)
+        screen(room, candidates, room.rows, first, min(n, first + _CHUNK), k, kept)
 
 
-def _sift(
-    members: Any, m: Any, candidates: Any, c: Any, k: Any, room: Any, stay: Any, enter: Any, team: Any, me: Any
-) -> Any:
-    """Say which of c candidates enter an archive of m members, and which members stay, as 1 or 0 for each row.
+def _sift(members: Any, candidates: Any, k: Any, room: Any, stay: Any, enter: Any, team: Any, me: Any) -> Any:
+    """Say which candidates enter an archive, and which members stay, as 1 or 0 for each row.
 
     A candidate enters if no member dominates or equals it, no other candidate dominates it, and no earlier one equals
     it. A member stays if no entering candidate dominates it. Members do not dominate each other. Their first k columns
@@ -128,20 +124,21 @@ def _sift(
             return LEAVE
         if here > 0:
             if phase == 0:
-                _number(room.rows, c)
-                for row in range(c):
+                team[COUNT] = candidates.shape[0]
+                _number(room.rows, team[COUNT])
+                for row in range(team[COUNT]):
                     enter[row] = 1
-                team[COUNT] = c
-            left, parts = _begin(phase, members, m, candidates, k, room, enter, team[COUNT])
+            left, parts = _begin(phase, members, candidates, k, room, enter, team[COUNT])
             team[COUNT] = left
             team[HIGH] = parts
             release(team)
+        kept = stay if phase == _STAY else enter
         for other in range(team[THREADS]):
             owner = neighbour(team, me, other)
             first, last = take(team, owner)
             while first < last:
                 for part in range(first, last):
-                    _do_part(phase, members, m, candidates, k, room, stay, enter, team[COUNT], part)
+                    _do_part(phase, members, candidates, k, room, kept, team[COUNT], part)
                 first, last = take(team, owner)
     here = arrive(team)  # nobody works any more when the caller returns
     if here > 0:
@@ -153,18 +150,10 @@ _sift_compiled = kernel(_sift)
 
 
 def sift(
-    members: _Array,
-    m: int,
-    candidates: _Array,
-    c: int,
-    k: int,
-    room: Room,
-    stay: _Array,
-    enter: _Array,
-    threads: int = 1,
+    members: _Array, candidates: _Array, k: int, room: Room, stay: _Array, enter: _Array, threads: int = 1
 ) -> None:
-    """Which of c candidates enter an archive, and which of m members stay, as 1 or 0 for each row; see `_sift`."""
-    args = (members, m, candidates, c, k, room, stay, enter)
+    """Which candidates enter an archive, and which members stay, by their first k columns; see `_sift`."""
+    args = (members, candidates, k, room, stay, enter)
     if threads == 1:
         team = new_team(1)
         announce(team, (_SIFT, 1), 1)
@@ -353,7 +342,7 @@ def _sifted(members: _Array, candidates: _Array, room: Room | None = None) -> tu
     m, c, k = len(members), len(candidates), candidates.shape[1]
     stay, enter = np.ones(m, np.uint8), np.ones(c, np.uint8)
     threads = int(numba.config.NUMBA_NUM_THREADS) if m + c >= _WORTH_THREADS else 1
-    sift(members, m, candidates, c, k, room or make_room(m, c, k, candidates.dtype), stay, enter, threads)
+    sift(members, candidates, k, room or make_room(m, c, k, candidates.dtype), stay, enter, threads)
     return stay.view(np.bool_), enter.view(np.bool_)
 
 

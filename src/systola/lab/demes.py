@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from systola.backends.cpu import judge
 from systola.backends.session import Work
 from systola.encodings import Array
 from systola.errors import InputError
@@ -20,6 +19,7 @@ from systola.islands.islands import Islands
 from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes
 from systola.islands.worker import Worker
+from systola.probing import measures_of
 from systola.problem import MINIMISE, Problem
 from systola.run import objective_of, violation_of
 from systola.stop import Stop
@@ -53,15 +53,11 @@ class Census:
 def make_demes(problem: Problem, islands: Islands, seed: int = 1) -> list[Deme]:
     """The demes that `solve` would run, with their first populations."""
     problem.bind()
-    values = judge(problem.record, problem.encoding.example(problem.space))
-    values = values if isinstance(values, tuple) else (values,)
-    whole = all(isinstance(value, (int, np.integer)) for value in values)
+    _, measures, dtype = measures_of(problem, problem.encoding.example(problem.space), "cpu")
     engines = islands.engines()
     demes = []
     for number, engine in enumerate(engines):
-        work = Work(
-            problem, engine.prepare(problem), len(values), np.int64 if whole else np.float64, seed_of(seed, number)
-        )
+        work = Work(problem, engine.prepare(problem), measures, dtype, seed_of(seed, number))
         deme = Deme(number, work, islands, neighbours_of(number, len(engines)))
         deme.session.compile()
         deme.start(problem.encoding.empty(problem.space, 0))

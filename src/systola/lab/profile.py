@@ -13,14 +13,14 @@ from statistics import median
 from typing import Any
 
 import numba
-import numpy as np
 
-from systola.backends.cpu import CpuSession, judge
+from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.encodings import Array
 from systola.engines.engine import Design
 from systola.engines.pareto import PLS
 from systola.errors import InputError
+from systola.probing import measures_of
 from systola.problem import Problem
 
 MOMENTS, REPEATS = 20, 5
@@ -121,10 +121,8 @@ class _Part:
 
 def _open(problem: Problem, design: Design, seed: int, threads: int) -> CpuSession:
     """A session, compiled before anything is timed."""
-    values = judge(problem.record, problem.encoding.example(problem.space))
-    values = values if isinstance(values, tuple) else (values,)
-    whole = all(isinstance(value, (int, np.integer)) for value in values)
-    session = CpuSession(Work(problem, design, len(values), np.int64 if whole else np.float64, seed), threads)
+    _, measures, dtype = measures_of(problem, problem.encoding.example(problem.space), "cpu")
+    session = CpuSession(Work(problem, design, measures, dtype, seed), threads)
     session.compile()
     return session
 
