@@ -43,9 +43,7 @@ def _setp(site: Site) -> str:
     names = [name.strip() for name in site.operands[0].split("|")]
     truth = f"u8 truth = {_comparison(site)}, joined = {_join(site, 'truth')}, opposite = {_join(site, '!truth')};"
     values = ("joined", "opposite")
-    return truth + "".join(
-        site.scope.write(name, PREDICATE, value) for name, value in zip(names, values, strict=False)
-    )
+    return truth + "".join(site.scope.write(name, PREDICATE, value) for name, value in zip(names, values, strict=False))
 
 
 def _set(site: Site) -> str:

@@ -9,15 +9,17 @@ import numpy as np
 
 from ptx.execute import Executable
 
+Array = np.ndarray[Any, np.dtype[Any]]
+
 
 @cache
 def executable(ptx: str, checked: bool) -> Executable:
     return Executable(ptx, checked)
 
 
-def arrays_of(args: tuple[Any, ...]) -> list[np.ndarray]:
+def arrays_of(args: tuple[Any, ...]) -> list[Array]:
     """All arrays among arguments, those in tuples too."""
-    found: list[np.ndarray] = []
+    found: list[Array] = []
     for arg in args:
         if isinstance(arg, tuple):
             found += arrays_of(arg)
@@ -62,11 +64,13 @@ class PtxDevice:
         self._check, self._race, self._order = check, race, order
         self.launches: dict[str, int] = {}
 
-    def upload(self, array: np.ndarray) -> np.ndarray:
-        return array.copy(order="K")
+    def upload(self, array: Array) -> Array:
+        copied: Array = array.copy(order="K")
+        return copied
 
-    def download(self, array: np.ndarray) -> np.ndarray:
-        return array.copy()
+    def download(self, array: Array) -> Array:
+        copied: Array = array.copy()
+        return copied
 
     def launch(self, kernel: str, threads: int, block: int, args: tuple[Any, ...]) -> None:
         module = executable(self._compile(kernel, args, self._capability), self._check)

@@ -37,7 +37,8 @@ class Executable:
         self._module_rooms = self._read_module_rooms()
 
     def _read_module_rooms(self) -> list[tuple[int, int]]:
-        found, rooms = [], self._library.module_rooms()
+        found: list[tuple[int, int]] = []
+        rooms = self._library.module_rooms()
         while rooms[len(found)].bytes:
             found.append((rooms[len(found)].begin, rooms[len(found)].begin + rooms[len(found)].bytes))
         return found
@@ -98,11 +99,10 @@ def pack(entry: Function, values: Sequence[Any]) -> bytes:
 
 
 def _encode(variable: Variable, value: Any) -> bytes:
-    if variable.scalar.is_float:
-        return np.dtype(f"f{variable.size}").type(value).tobytes()
-    if isinstance(value, (float, np.floating)):
-        return np.dtype(f"f{variable.size}").type(value).tobytes()
-    return (int(value) % 2 ** (8 * variable.size)).to_bytes(variable.size, "little")
+    if variable.scalar.is_float or isinstance(value, (float, np.floating)):
+        return np.array(value, f"f{variable.size}").tobytes()
+    bits: int = int(value) % 2 ** (8 * variable.size)
+    return bits.to_bytes(variable.size, "little")
 
 
 def _three(sizes: Sequence[int]) -> ctypes.Array[ctypes.c_uint32]:

@@ -20,7 +20,9 @@ _SPACES = {
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _CACHES = "ca cg cs cv lu wb wt nc L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate"
 _PREFETCHED = "L2::evict_normal L2::evict_first L2::evict_last L2::64B L2::128B L2::256B"
-_ORDERS = "weak volatile relaxed acquire release acq_rel sc cta gpu sys gl"  # all the same where one thread runs at a time
+_ORDERS = (
+    "weak volatile relaxed acquire release acq_rel sc cta gpu sys gl"  # all the same where one thread runs at a time
+)
 _OPERATIONS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 
 

@@ -68,7 +68,8 @@ class _Reader:
         return found
 
     def _unsupported(self, what: str) -> Unsupported:
-        return Unsupported(f"{what}: {self._text[self._at : self._at + 60].splitlines()[0]}", self._line)
+        shown, _, _ = self._text[self._at : self._at + 60].partition("\n")
+        return Unsupported(f"{what}: {shown}", self._line)
 
     def _is_done(self) -> bool:
         self._take(_SPACE)
