@@ -237,7 +237,7 @@ def test_the_order_of_threads_is_drawn() -> None:
         st.global.u32 [%l1+4], %w0;
         ret;"""
     module, orders = prepared(kernel(body)), []
-    for seed in (0, 1, 2, 2):
+    for seed in (0, 1, 2, 2, 3, 4):
         out = np.zeros(25, np.uint32)
         module.launch([3], [8], [out.ctypes.data], [out], seed=seed)
         orders.append(out[1:].tolist())
@@ -245,3 +245,6 @@ def test_the_order_of_threads_is_drawn() -> None:
     assert sorted(orders[1]) == sorted(orders[2]) == orders[0]
     assert orders[1] not in (orders[0], orders[2])
     assert orders[2] == orders[3]
+    blocks = {tuple(number // 8 for number in order[::8]) for order in orders}
+    assert (0, 1, 2) in blocks
+    assert len(blocks) > 2

@@ -93,11 +93,16 @@ def test_extremes_prefer_numbers_to_nan(kind: str) -> None:
 def test_subnormal_numbers_are_flushed_where_said() -> None:
     tiny, smallest = TINY["f32"], float(np.finfo(np.float32).tiny)
     a = np.array([tiny, -tiny, smallest, -smallest, 1.0], np.float32)
-    body = "add.rn.ftz.f32 %sum, %a, %z;\nmul.rn.ftz.f32 %half, %a, 0f3F000000;\nadd.rn.f32 %kept, %a, %z;"
+    body = """
+        add.rn.ftz.f32 %sum, %a, %z;
+        mul.rn.ftz.f32 %half, %a, 0f3F000000;
+        mul.rn.ftz.f32 %huge, %a, 0f7F000000;
+        add.rn.f32 %kept, %a, %z;"""
     inputs = {"a": ("f32", a), "z": ("f32", np.copysign(np.float32(0), a))}
-    found = compute(body, dict.fromkeys(("sum", "half", "kept"), "f32"), inputs)
+    found = compute(body, dict.fromkeys(("sum", "half", "huge", "kept"), "f32"), inputs)
     assert equal(found["sum"], np.array([0.0, -0.0, smallest, -smallest, 1.0], np.float32))
     assert equal(found["half"], np.array([0.0, -0.0, 0.0, -0.0, 0.5], np.float32))
+    assert equal(found["huge"], np.array([0.0, -0.0, 2.0, -2.0, 2.0**127], np.float32))
     assert equal(found["kept"], a)
 
 

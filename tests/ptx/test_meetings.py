@@ -51,6 +51,20 @@ def test_shared_memory_is_read_after_a_barrier(barrier: str, seed: int) -> None:
     assert run(body, seed=seed, races=True) == unsigned(VALUES[::-1])
 
 
+def test_a_function_that_waits() -> None:
+    function = ".shared .align 4 .b8 common[4];\n.func wait()\n{\nbar.sync 0;\nret;\n}\n"
+    body = """
+        setp.eq.u32 %p0, %w0, 5;
+        @%p0 st.shared.u32 [common], %w1;
+        call.uni wait;
+        ld.shared.u32 %w2, [common];
+    """
+    out = np.arange(40, 50, dtype=np.uint32)
+    module = prepared(kernel(BEGIN + body + END, declared=function))
+    module.launch([1], [10], [out.ctypes.data], [out], seed=3, races=True)
+    assert out.tolist() == [45] * 10
+
+
 def test_shared_memory_given_by_the_launch() -> None:
     text = kernel(
         BEGIN + "mad.lo.u32 %w4, %w0, 4, 0;\nmov.u32 %w3, more;\nadd.u32 %w4, %w4, %w3;\nst.shared.u32 [%w4], %w1;\n"
