@@ -20,9 +20,8 @@ _SPACES = {
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _CACHES = "ca cg cs cv lu wb wt nc L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate"
 _PREFETCHED = "L2::evict_normal L2::evict_first L2::evict_last L2::64B L2::128B L2::256B"
-_ORDERS = (
-    "weak volatile relaxed acquire release acq_rel sc cta gpu sys gl"  # all the same where one thread runs at a time
-)
+# All the same where one thread runs at a time.
+_ORDERS = "weak volatile relaxed acquire release acq_rel sc cta gpu sys gl"
 _OPERATIONS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 
 
@@ -52,8 +51,7 @@ def _mov(site: Site) -> str:
         parts = members(source)
         part = _fraction(site, scalar, len(parts))
         words = [
-            f"({scalar.word}){as_bits(site.scope.read(name, part), part)} << {part.bits * i}"
-            for i, name in enumerate(parts)
+            f"({scalar.word}){site.scope.read_bits(name, part)} << {part.bits * i}" for i, name in enumerate(parts)
         ]
         return site.write(" | ".join(words), scalar.plain)
     return site.write(site.read(1))
@@ -85,7 +83,7 @@ def _st(site: Site) -> str:
     scalar = site.scalar
     reach = _reach(site, site.operands[0], scalar.size * _length(site), "WRITE")
     values = [
-        f"(({scalar.word} *)place)[{i}] = {as_bits(site.scope.read(name, scalar), scalar)};"
+        f"(({scalar.word} *)place)[{i}] = {site.scope.read_bits(name, scalar)};"
         for i, name in enumerate(members(site.operands[1]))
     ]
     return reach + "".join(values)
@@ -106,7 +104,7 @@ def _atomic(site: Site, operands: tuple[str, ...]) -> str:
     value = site.scope.read(operands[2], scalar)
     operation = site.instruction.one_of(*_OPERATIONS)
     if operation == "cas":
-        wanted, new = (as_bits(site.scope.read(name, scalar), scalar) for name in operands[2:4])
+        wanted, new = (site.scope.read_bits(name, scalar) for name in operands[2:4])
         after = f"before == {wanted} ? {new} : before"
     else:
         choices = {

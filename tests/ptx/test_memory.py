@@ -247,7 +247,9 @@ def test_arrays_next_to_each_other_are_not_one() -> None:
 
 
 def test_unchecked_all_spaces_are_the_same() -> None:
-    body = LOAD_OUT + """
+    body = (
+        LOAD_OUT
+        + """
         .local .align 8 .b8 depot[8];
         .shared .align 8 .b8 common[8];
         ld.global.u64 %l1, [%l0];
@@ -257,6 +259,7 @@ def test_unchecked_all_spaces_are_the_same() -> None:
         ld.shared.u64 %l3, [common];
         st.u64 [%l0+8], %l3;
         ret;"""
+    )
     for checked in (False, True):
         out = np.array([7, 0], np.uint64)
         prepared(kernel(body), checked).launch([1], [1], [out.ctypes.data], [out])
