@@ -4,7 +4,7 @@ EXTRAS ?= dev
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-long crosscheck lint bench reproduce soak fuzz clean
+.PHONY: demo test test-long parity crosscheck lint bench reproduce soak fuzz clean
 
 demo: $(VENV)/.installed
 	$(BIN)/systola solve knapsack:1000-1000 --algorithm sgs-b
@@ -14,6 +14,11 @@ test: $(VENV)/.installed-$(EXTRAS)
 
 test-long: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
+
+# All backends against each other, GPU code executed on the CPU (needs gcc): first what is covered, then the runs.
+parity: $(VENV)/.installed-dev,cu13
+	$(BIN)/python -m pytest tests/parity tests/ptx
+	$(BIN)/python -m pytest -n 2 tests/golden tests/backends
 
 crosscheck: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m long tests/crosscheck
@@ -49,8 +54,8 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
-$(VENV)/.installed-$(EXTRAS): $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+$(VENV)/.installed-%: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	touch $@
 
 clean:

@@ -6,20 +6,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import systola as sy
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
 sys.path.insert(0, str(Path(__file__).parent))
-
-
-@pytest.fixture
-def shared() -> Path:
-    """The folder of real instances and tools, which a user's clone has not."""
-    if not SHARED.is_dir():
-        pytest.skip("needs ../shared, which is not part of the repository")
-    return SHARED
 
 
 def small_knapsack(n: int = 40, seed: int = 0) -> sy.Knapsack:

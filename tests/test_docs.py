@@ -38,6 +38,7 @@ PLAIN = {
     "make demo",
     "make test",
     "make bench",
+    "make parity",
     'python3 -m pip install ".[plots]"',
     'python3 -m pip install ".[cu12]"',
     'python3 -m pip install ".[cu13]"',

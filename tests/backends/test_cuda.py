@@ -1,25 +1,17 @@
-"""The CUDA backend without a GPU: its PTX executed on the CPU gives the CPU's trace, and links without spills."""
+"""The CUDA backend without a GPU: its PTX, executed on the CPU, gives the trace of the CPU's backend."""
 
 import numpy as np
 import pytest
 
 import systola as sy
-from conftest import SHARED, Balance, OneMax, small_knapsack, small_multi_knapsack, small_release, story
-
-pytest.importorskip("numba.cuda.cudadrv.nvvm", reason="needs the extra cu12 or cu13 (numba-cuda)")
-pytest.importorskip("cuda.bindings.nvjitlink", reason="needs the extra cu12 or cu13 (nvJitLink)")
-
-from backends.ptx_device import PtxDevice
+from conftest import Balance, small_knapsack, small_multi_knapsack, small_release, story
 from engines.test_constrained_fronts import Pack
-from systola.backends.cuda import BLOCK, CudaSession
-from systola.backends.nvidia import compile_to_ptx, link
-from systola.backends.offline import NoDevice
-from systola.cli.devices import occupancy
-from systola.cli.samples import sample_works
+from ptx.device import PtxDevice
+from ptx.needs import needs_executor
 from systola.engines import pareto
 from systola.formats.catalog import open_instance
 
-needs_tool = pytest.mark.skipif(not (SHARED / "tools" / "ptx").is_dir(), reason="needs the PTX tool of ../shared")
+pytestmark = needs_executor
 FEW = sy.Iterations(9)
 
 
@@ -36,8 +28,8 @@ def on_both(problem, engine, stop, device=None, **more):
 SMALL = {
     "knapsack": small_knapsack(70),
     "mmdp": sy.MMDP(66),
-    "release": small_release(70),
-    "multi": small_multi_knapsack(40, 20),
+    "nrp": small_release(70),
+    "mkp": small_multi_knapsack(40, 20),
 }
 ENGINES = {
     e.name: e for e in (*map(sy.SGS, "TEVB"), sy.SGA(), sy.EGA(), sy.GA(), sy.RS(), sy.SNS(), sy.SNS(True, True, True))
@@ -45,36 +37,33 @@ ENGINES = {
 PAIRS = [
     *(("knapsack", engine) for engine in ("sgs-t", "sgs-b", "sga", "rs")),
     ("mmdp", "sgs-b"),
-    ("release", "sga"),
+    ("nrp", "sga"),
     *(
         pytest.param(problem, engine, marks=pytest.mark.long)
-        for problem, engine in (("mmdp", "sga"), ("mmdp", "rs"), ("release", "sgs-b"), ("release", "rs"))
+        for problem, engine in (("mmdp", "sga"), ("mmdp", "rs"), ("nrp", "sgs-b"), ("nrp", "rs"))
     ),
     *(("knapsack", engine) for engine in ("sgs-e", "sgs-v", "ega", "sns")),
-    *(("multi", engine) for engine in ("sns", "sns-exp-r-mr")),
-    *(pytest.param("multi", engine, marks=pytest.mark.long) for engine in ("sgs-b", "rs", "ga")),
+    *(("mkp", engine) for engine in ("sns", "sns-exp-r-mr")),
+    *(pytest.param("mkp", engine, marks=pytest.mark.long) for engine in ("sgs-b", "rs", "ga")),
     pytest.param("mmdp", "sns-exp-r-mr", marks=pytest.mark.long),
 ]
 
 
-@needs_tool
+@pytest.mark.parity("P")
 @pytest.mark.parametrize(("problem", "engine"), PAIRS)
 def test_same_trace(problem, engine):
     on_both(SMALL[problem], ENGINES[engine], FEW)
 
 
-@needs_tool
 @pytest.mark.parametrize("random", [False, True])
 def test_same_trace_of_repaired_solutions(random):
     on_both(small_multi_knapsack(40, 20), sy.SNS(True, random, True, repair=True, seeded=True), FEW)
 
 
-@needs_tool
 def test_whole_run_of_a_mesh_races_checked():
     on_both(small_multi_knapsack(24, 3), sy.SNS(moving=True), sy.Iterations(60), PtxDevice(race=True))
 
 
-@needs_tool
 @pytest.mark.parametrize(
     "engine",
     [
@@ -92,7 +81,6 @@ def test_same_trace_of_a_cellular_algorithm_races_checked(engine):
     assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(5), seed=11, backend="python"))
 
 
-@needs_tool
 @pytest.mark.parametrize(
     "engine",
     [
@@ -111,7 +99,6 @@ def test_same_trace_of_reassignments_races_checked(engine):
     assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(5), seed=11, backend="python"))
 
 
-@needs_tool
 @pytest.mark.parametrize(
     ("jobs", "objectives", "engine"),
     [
@@ -132,7 +119,6 @@ def test_same_trace_of_walks_races_checked(jobs, objectives, engine):
     assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="python"))
 
 
-@needs_tool
 @pytest.mark.parametrize("accept", ["non-dominated", "dominating"])
 def test_same_front_of_pareto_local_search_races_checked(accept, monkeypatch):
     """With so little room at first that the archive grows."""
@@ -149,7 +135,6 @@ def test_same_front_of_pareto_local_search_races_checked(accept, monkeypatch):
         assert len(ptx.front) > 2
 
 
-@needs_tool
 @pytest.mark.long
 def test_same_front_with_constraints_races_checked(monkeypatch):
     """From the selection of everything, which is infeasible, to a front that is not."""
@@ -168,7 +153,6 @@ def test_same_front_with_constraints_races_checked(monkeypatch):
     assert len(ptx.front) > 1
 
 
-@needs_tool
 @pytest.mark.parametrize(
     "engine", [sy.SGS("B"), sy.SGA(), pytest.param(sy.SNS(True), marks=pytest.mark.long)], ids=lambda e: e.name
 )
@@ -176,12 +160,10 @@ def test_same_trace_of_own_objectives(engine):
     on_both(Balance(np.random.default_rng(3).random(40)), engine, FEW)  # float sums, to the last bit
 
 
-@needs_tool
 def test_whole_small_run_races_checked():
     on_both(small_knapsack(24), sy.SGS("B"), None, PtxDevice(race=True))
 
 
-@needs_tool
 @pytest.mark.long
 @pytest.mark.parametrize(("spec", "flavour"), [("knapsack:200-1000", "B"), ("mmdp:120", "E")])
 def test_whole_medium_run(spec, flavour):
@@ -189,7 +171,6 @@ def test_whole_medium_run(spec, flavour):
     assert result.objective == open_instance(spec).best_known
 
 
-@needs_tool
 def test_thread_order_does_not_matter():
     stories = {
         str(story(on_both(small_knapsack(70), sy.SGS("E"), FEW, PtxDevice(check=False, order=order))))
@@ -198,7 +179,6 @@ def test_thread_order_does_not_matter():
     assert len(stories) == 1
 
 
-@needs_tool
 def test_warm_start_checkpoint_and_resume_across_backends(tmp_path):
     problem, path = small_knapsack(70), tmp_path / "state"
     start = [np.zeros(70, int)]
@@ -223,53 +203,3 @@ def test_warm_start_checkpoint_and_resume_across_backends(tmp_path):
         device=PtxDevice(check=False),
     )
     assert story(whole) == story(on_cpu) == story(on_gpu)
-
-
-def test_kernels_link_without_spills():
-    link_all((9, 0), lambda engine, kernel: kernel == "sweep" and engine == "rs")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("capability", [(7, 5), (9, 0), (12, 0)], ids=["sm_75", "sm_90", "sm_120"])
-def test_every_kernel_links_without_spills(capability):
-    assert link_all(capability, lambda engine, kernel: True) == 104
-
-
-def link_all(capability, wanted):
-    seen = 0
-    for work, engine in sample_works():
-        for kernel, args in CudaSession(work, NoDevice()).arguments().items():
-            if not wanted(engine, kernel):
-                continue
-            usage = link(compile_to_ptx(kernel, args, capability), capability)
-            assert usage.cubin_bytes > 0
-            assert usage.spilled_bytes == 0, f"{type(work.problem).__name__} {engine} {kernel}"
-            assert 0 < usage.registers <= 255
-            assert occupancy(usage.registers, BLOCK, capability) > 0
-            seen += 1
-    assert seen > 0
-    return seen
-
-
-def test_float_sums_are_not_contracted():
-    problem = Balance(np.random.default_rng(3).random(40))
-    session = CudaSession(_work(problem), NoDevice())
-    assert "fma.rn" not in compile_to_ptx("start", session.arguments()["start"], (9, 0))
-
-
-def _work(problem):
-    from systola.backends.session import Work
-
-    return Work(problem, sy.SGS("B").prepare(problem), 1, np.float64, 1)
-
-
-def test_missing_gpu_is_a_sentence():
-    from systola.backends.nvidia import check_gpu
-
-    try:
-        check_gpu()
-    except OSError:
-        with pytest.raises(sy.InputError, match="GPU"):
-            sy.solve(OneMax(12), sy.RS(), backend="cuda")
-    else:
-        pytest.skip("a GPU is there")

@@ -246,18 +246,18 @@ def digest_of(result: sy.Result) -> str:
 def pairs() -> list[tuple[str, str]]:
     """Problems and engines that go together."""
     made, built = problems(), engines()
-    return [(problem, engine) for problem in made for engine in built if _takes(built[engine], made[problem])]
+    return [(problem, engine) for problem in made for engine in built if not refusal(built[engine], made[problem])]
 
 
-def _takes(engine: Any, problem: sy.Problem) -> bool:
-    """Whether an engine works on a problem: one that does not says so before it begins."""
+def refusal(engine: Any, problem: sy.Problem) -> str:
+    """Why an engine does not work on a problem, which it says before it begins; empty if it does."""
     try:
         sy.solve(problem, engine, stop=sy.Iterations(0), backend="python", callback=_leave)
-    except sy.InputError:
-        return False
+    except sy.InputError as error:
+        return str(error)
     except _Accepted:
         pass
-    return True
+    return ""
 
 
 class _Accepted(Exception):

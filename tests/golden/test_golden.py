@@ -4,6 +4,8 @@ import pytest
 
 import systola as sy
 from golden.cases import digest_of, engines, pairs, problems, read_digests, run
+from ptx.device import PtxDevice
+from ptx.needs import needs_executor
 
 DIGESTS = read_digests()
 # Interpreted, these take seconds each; or they are compiled anyway.
@@ -26,31 +28,35 @@ def test_the_list_names_all_pairs():
     assert set(DIGESTS) == set(pairs())
 
 
-@pytest.mark.parametrize("problem", problems())
-def test_interpreted(problem):
-    for engine in [e for p, e in DIGESTS if p == problem and e not in SLOW_ENGINES and (p, e) not in SLOW_PAIRS]:
-        check(problem, engine, "python")
+@pytest.mark.parity("I")
+@pytest.mark.parametrize(
+    ("problem", "engine"), [pair for pair in DIGESTS if pair[1] not in SLOW_ENGINES and pair not in SLOW_PAIRS]
+)
+def test_interpreted(problem, engine):
+    check(problem, engine, "python")
 
 
 @pytest.mark.parametrize(("problem", "engine"), COMPILED)
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "threads", [pytest.param(1, marks=pytest.mark.parity("1")), pytest.param(2, marks=pytest.mark.parity("N"))]
+)
 def test_compiled(problem, engine, threads):
     check(problem, engine, "cpu", threads=threads)
 
 
 @pytest.mark.long
+@pytest.mark.parity("1N")
 @pytest.mark.parametrize(("problem", "engine"), [pair for pair in DIGESTS if pair not in COMPILED])
 def test_all_compiled(problem, engine):
     for threads in (1, 2):
         check(problem, engine, "cpu", threads=threads)
 
 
+@needs_executor
 @pytest.mark.long
+@pytest.mark.parity("P")
 @pytest.mark.parametrize(("problem", "engine"), [pair for pair in DIGESTS if not pair[1].startswith("islands")])
-def test_all_as_executed_ptx(problem, engine, shared):
-    pytest.importorskip("numba.cuda.cudadrv.nvvm", reason="needs the extra cu12 or cu13 (numba-cuda)")
-    from backends.ptx_device import PtxDevice
-
+def test_all_as_executed_ptx(problem, engine):
     check(problem, engine, "cuda", device=PtxDevice(check=False))
 
 
