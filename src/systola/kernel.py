@@ -16,19 +16,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def inlined(function: F) -> F:
     """For helpers that kernels call: plain Python when interpreted, inlined without reference counts when compiled."""
-    made: F = register_jitable(**INLINED)(function)
-    return made
+    return _helper(function, INLINED)
 
 
 def called(function: F) -> F:
     """As `inlined`, but for helpers so large that a call is nothing beside them: compiled once, not at every call."""
-    made: F = register_jitable(**CALLED)(function)
-    return made
+    return _helper(function, CALLED)
 
 
 def unaliased(function: F) -> F:
     """As `called`, but no two of its arrays share memory, or none is written; the compiler may count on that."""
-    made: F = register_jitable(**UNALIASED)(function)
+    return _helper(function, UNALIASED)
+
+
+def _helper(function: F, options: dict[str, bool]) -> F:
+    made: F = register_jitable(**options)(function) if options else register_jitable(function)
     return made
 
 

@@ -48,12 +48,16 @@ def _find(module: str, name: str) -> Any:
         return None
 
 
-def _takes(owner: Any, name: str, *parameters: str) -> bool:
-    """Whether there is a function of this name with just these parameters."""
+def _takes(function: Any, *parameters: str) -> bool:
+    """Whether this is a function with just these parameters."""
     try:
-        return tuple(inspect.signature(getattr(owner, name)).parameters) == parameters
-    except (AttributeError, TypeError, ValueError):
+        return tuple(inspect.signature(function).parameters) == parameters
+    except (TypeError, ValueError):
         return False
+
+
+def _has_method(owner: Any, name: str, *parameters: str) -> bool:
+    return _takes(getattr(owner, name, None), "self", *parameters)
 
 
 _CompileResult = _find("numba.core.compiler", "CompileResult")
@@ -74,7 +78,7 @@ def _known(**wanted: bool) -> dict[str, bool]:
     return {name: value for name, value in wanted.items() if hasattr(_Options, name)}
 
 
-if _Options is not None and _takes(_Mapping, "__init__", "self", "flag_name", "apply") and hasattr(_Flags, "noalias"):
+if _Options is not None and _has_method(_Mapping, "__init__", "flag_name", "apply") and hasattr(_Flags, "noalias"):
     _Options.noalias = _Mapping("noalias")  # a flag of the compiler that no option sets
 
 # For `register_jitable`, for the `jit_options` of `overload`, and for `njit`.
@@ -113,24 +117,23 @@ def prepare(dispatcher: Any, keeper: Keeper) -> None:
 
 def compiled_for(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
     """What was compiled for such arguments, to be called with no others; or the dispatcher, which looks at them."""
-    try:
-        return dispatcher.get_overload(tuple(numba.typeof(argument) for argument in arguments))
-    except (AttributeError, KeyError, TypeError):
+    if not _has_method(type(dispatcher), "get_overload", "sig"):
         return dispatcher
+    return dispatcher.get_overload(tuple(numba.typeof(argument) for argument in arguments))
 
 
 # The cache
 
 _IS_KEPT = (
-    _takes(_NullCache, "load_overload", "self", "sig", "target_context")
-    and _takes(_NullCache, "save_overload", "self", "sig", "cres")
-    and _takes(_CompileResult, "_reduce", "self")
+    _has_method(_NullCache, "load_overload", "sig", "target_context")
+    and _has_method(_NullCache, "save_overload", "sig", "cres")
+    and _has_method(_CompileResult, "_reduce")
     and hasattr(_CompileResult, "_rebuild")
-    and _takes(_Context, "refresh", "self")
-    and _takes(_Context, "codegen", "self")
-    and _takes(_find("numba.core.codegen", "CPUCodegen"), "magic_tuple", "self")
+    and _has_method(_Context, "refresh")
+    and _has_method(_Context, "codegen")
+    and _has_method(_find("numba.core.codegen", "CPUCodegen"), "magic_tuple")
     and hasattr(_Library, "has_dynamic_globals")
-    and _dumps is not None
+    and _takes(_dumps, "obj")
 )
 
 
@@ -188,7 +191,8 @@ def _get_executable_sparingly(self: Any, library: Any, fndesc: Any, env: Any) ->
     if not getattr(_under_way, "kernels", 0):
         return _get_executable(self, library, fndesc, env)
     try:
-        if _has(library._final_module, fndesc.llvm_cpython_wrapper_name):
+        # What comes from the cache is finished.
+        if library._finalized or _has(library._final_module, fndesc.llvm_cpython_wrapper_name):
             return _get_executable(self, library, fndesc, env)
         name = fndesc.qualname.split(".")[-1]
         made = _make_function(fndesc.lookup_module(), name, f"compiled wrapper for {name!r}", 0, env, (library,))
@@ -224,19 +228,15 @@ def _finalize_sparingly(self: Any) -> None:
     self._finalized = True
 
 
-if (
+_IS_SPARING = (
     _make_function is not None
-    and _takes(_Context, "get_executable", "self", "library", "fndesc", "env")
-    and all(
-        _takes(_Library, name, "self")
-        for name in (
-            "_optimize_final_module",
-            "_finalize_final_module",
-            "_finalize_dynamic_globals",
-            "_verify_declare_only_symbols",
-        )
-    )
-):
+    and _has_method(_Context, "get_executable", "library", "fndesc", "env")
+    and _has_method(_Library, "_optimize_final_module")
+    and _has_method(_Library, "_finalize_final_module")
+    and _has_method(_Library, "_finalize_dynamic_globals")
+    and _has_method(_Library, "_verify_declare_only_symbols")
+)
+if _IS_SPARING:
     _Context.get_executable = _get_executable_sparingly
     _Library._optimize_final_module = _optimize_sparingly
     _Library._finalize_final_module = _finalize_sparingly
