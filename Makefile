@@ -2,9 +2,10 @@
 PYTHON ?= python3
 EXTRAS ?= dev
 VENV := .venv
+OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-long crosscheck lint bench reproduce soak fuzz clean
+.PHONY: demo test test-long test-oldest crosscheck lint bench reproduce soak fuzz clean
 
 demo: $(VENV)/.installed
 	$(BIN)/systola solve knapsack:1000-1000 --algorithm sgs-b
@@ -14,6 +15,10 @@ test: $(VENV)/.installed-$(EXTRAS)
 
 test-long: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
+
+# The same tests with the oldest versions that are allowed; PYTHON must be one that these are made for, 3.10 to 3.12.
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest -n 2 --dist loadfile -m "not long"
 
 crosscheck: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m long tests/crosscheck
@@ -53,5 +58,10 @@ $(VENV)/.installed-$(EXTRAS): $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	touch $@
 
+$(OLDEST)/.installed: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt --editable ".[dev]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(OLDEST) build dist

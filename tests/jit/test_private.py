@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
+import numba
 import pytest
 
 from systola.jit import private
@@ -177,3 +180,15 @@ def test_helpers_are_compiled_as_usual_where_their_description_is_otherwise(monk
         private._get_executable_sparingly("context", library, SimpleNamespace(), "environment")
     assert len(executables) == 1
     assert not private._is_for_linking_only(library)
+
+
+def test_the_versions_allowed_are_those_tested():
+    root = Path(__file__).parents[2]
+    project, oldest = ((root / name).read_text() for name in ("pyproject.toml", "constraints-oldest.txt"))
+    for package in ("numba", "numpy"):
+        bound = re.search(rf'"{package}>=([\d.]+)', project).group(1)
+        assert f"{package}=={bound}\n" in oldest
+    above = re.search(r'"numba>=[\d.]+,<([\d.]+)"', project).group(1)
+    least = re.search(r"numba==([\d.]+)", oldest).group(1)
+    versions = [tuple(int(n) for n in version.split(".")) for version in (least, numba.__version__, above)]
+    assert versions == sorted(versions)

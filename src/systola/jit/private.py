@@ -212,7 +212,7 @@ def _optimize_sparingly(self: Any) -> None:
         made = codegen._module_pass_manager(
             loop_vectorize=codegen._loopvect, slp_vectorize=False, opt=codegen._opt_level, cost="cheap"
         )
-        passes, *builder = made if isinstance(made, tuple) else (made,)  # up to Numba 0.61 there is no builder
+        passes, *builder = made if isinstance(made, tuple) else (made,)  # Numba 0.61 has no builder
         passes.run(self._final_module, *builder)
     except (AttributeError, TypeError):
         _optimize_final_module(self)
