@@ -2,9 +2,10 @@
 PYTHON ?= python3
 EXTRAS ?= dev
 VENV := .venv
+OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-long parity crosscheck lint bench reproduce soak fuzz clean
+.PHONY: demo test test-long test-oldest parity crosscheck lint bench reproduce soak fuzz clean
 
 demo: $(VENV)/.installed
 	$(BIN)/systola solve knapsack:1000-1000 --algorithm sgs-b
@@ -19,6 +20,10 @@ test-long: $(VENV)/.installed-$(EXTRAS)
 parity: $(VENV)/.installed-dev,cu13
 	$(BIN)/python -m pytest tests/parity tests/ptx
 	$(BIN)/python -m pytest -n 2 tests/golden tests/backends
+
+# The same tests with the oldest versions that are allowed; PYTHON must be one that these are made for, 3.10 to 3.12.
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest -n 2 --dist loadfile -m "not long"
 
 crosscheck: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m long tests/crosscheck
@@ -58,5 +63,10 @@ $(VENV)/.installed-%: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	touch $@
 
+$(OLDEST)/.installed: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt --editable ".[dev]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(OLDEST) build dist

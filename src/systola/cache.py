@@ -20,15 +20,13 @@ import stat
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
 
 from systola.digest import digest_of_functions
 from systola.errors import CacheWarning
@@ -68,22 +66,20 @@ def cache_folder() -> Path | None:
     return None
 
 
-class KernelCache(NullCache):  # type: ignore[misc]
-    """The kernels made of one function, as Numba's dispatchers ask for them."""
+class KernelCache:
+    """The kernels made of one function: a `Keeper`."""
 
     def __init__(self, function: Any) -> None:
         self._function = function
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        target_context.refresh()
-        key = (sig, target_context.codegen().magic_tuple())
+    def load(self, key: Any, rebuild: Callable[[Any], Any]) -> Any:
         name = self._name_of(key)
         for base in _bases():
             try:
                 data = _read(base / source_digest() / name)
                 found, payload = pickle.loads(data)
                 if found == key:
-                    return CompileResult._rebuild(target_context, *payload)
+                    return rebuild(payload)
             except OSError:
                 continue  # nothing there
             except _Unfit as unfit:
@@ -92,18 +88,21 @@ class KernelCache(NullCache):  # type: ignore[misc]
                 _warn(f"{base / source_digest() / name} cannot be loaded ({error!r}), so its kernel is compiled anew")
         return None
 
-    def save_overload(self, sig: Any, cres: Any) -> None:
-        if cres.library.has_dynamic_globals:
-            return  # it holds addresses of this process
-        key = (sig, cres.codegen.magic_tuple())
+    def save(self, key: Any, dump: Callable[[], bytes]) -> None:
         reasons = []
         for base in _bases():
             try:
-                _write(_make_folder(base) / self._name_of(key), dumps((key, cres._reduce())))
+                _write(_make_folder(base) / self._name_of(key), dump())
                 return
             except Exception as error:
                 reasons.append(str(error))
         _warn(f"compiled kernels cannot be kept, so that the next start takes as long: {'; '.join(reasons)}")
+
+    def refuse(self) -> None:
+        _warn(
+            f"compiled kernels cannot be kept with Numba {numba.__version__}, so that the next start takes as long; "
+            "install a version that systola was tested with"
+        )
 
     def _name_of(self, key: Any) -> str:
         name = f"{self._function.__module__}.{self._function.__qualname__}"

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from systola.bits import count_ones, lowest_one
+from systola.jit.emit import loop, variable_of
+from systola.jit.private import INLINED
 from systola.kernel import called, inlined
 from systola.lines import VECTOR, spread
 
@@ -276,12 +277,12 @@ def _covering_vectors(typing: Any, blocks: Any, place: Any, points: Any, q: Any,
         numbers = context.make_array(signature.args[0])(context, builder, blocks).data
         vectors = context.make_array(signature.args[2])(context, builder, points)
         first = builder.add(builder.mul(q, builder.extract_value(vectors.shape, 1)), d)
-        hits = cgutils.alloca_once_value(builder, ir.Constant(ir.VectorType(ir.IntType(1), BLOCK), [1] * BLOCK))
-        with cgutils.for_range(builder, k) as loop:
-            at = builder.add(place, builder.mul(loop.index, ir.Constant(place.type, BLOCK)))
+        hits = variable_of(builder, ir.Constant(ir.VectorType(ir.IntType(1), BLOCK), [1] * BLOCK))
+        with loop(builder, 0, k) as j:
+            at = builder.add(place, builder.mul(j, ir.Constant(place.type, BLOCK)))
             pointer = builder.bitcast(builder.gep(numbers, [at]), line.as_pointer())
             theirs = builder.load(pointer, align=kind.bitwidth // 8)
-            mine = builder.load(builder.gep(vectors.data, [builder.add(first, loop.index)]))
+            mine = builder.load(builder.gep(vectors.data, [builder.add(first, j)]))
             one = builder.insert_element(ir.Constant(line, ir.Undefined), mine, ir.Constant(whole, 0))
             spread = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(whole, BLOCK), [0] * BLOCK))
             builder.store(builder.and_(builder.load(hits), compare("<=", theirs, spread)), hits)
@@ -290,7 +291,7 @@ def _covering_vectors(typing: Any, blocks: Any, place: Any, points: Any, q: Any,
     return types.int64(blocks, types.int64, points, types.int64, types.int64, types.int64), generate
 
 
-@overload(covering, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+@overload(covering, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_covering(blocks: Any, place: Any, points: Any, q: Any, d: Any, k: Any) -> Any:
     kinds = types.int32, types.int64, types.float64
     if blocks.layout == points.layout == "C" and blocks.dtype == points.dtype and blocks.dtype in kinds:
@@ -336,7 +337,7 @@ def _exceeding_vectors(
     return types.int64(block, types.int64, types.int64, types.int64, kind, kind, types.boolean), generate
 
 
-@overload(exceed, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+@overload(exceed, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_exceed(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any, spare: Any) -> Any:
     if block.layout != "F" or block.dtype not in (types.int64, types.float64):
         return exceed

@@ -9,26 +9,28 @@ import numba
 from numba.extending import register_jitable
 
 from systola.cache import KernelCache
-from systola.codegen import spare_machine_code
+from systola.jit.private import CALLED, COUNTING, INLINED, UNALIASED, prepare
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def inlined(function: F) -> F:
     """For helpers that kernels call: plain Python when interpreted, inlined without reference counts when compiled."""
-    made: F = register_jitable(forceinline=True, _nrt=False)(function)
-    return made
+    return _helper(function, INLINED)
 
 
 def called(function: F) -> F:
     """As `inlined`, but for helpers so large that a call is nothing beside them: compiled once, not at every call."""
-    made: F = register_jitable(_nrt=False)(function)
-    return made
+    return _helper(function, CALLED)
 
 
 def unaliased(function: F) -> F:
     """As `called`, but no two of its arrays share memory, or none is written; the compiler may count on that."""
-    made: F = register_jitable(noalias=True, _nrt=False)(function)
+    return _helper(function, UNALIASED)
+
+
+def _helper(function: F, options: dict[str, bool]) -> F:
+    made: F = register_jitable(**options)(function) if options else register_jitable(function)
     return made
 
 
@@ -38,8 +40,7 @@ def kernel(function: Callable[..., Any], *, counting: bool = True) -> Any:
     Without `counting` references it must make no arrays, only records of those that it was given: helpers, which do
     not count either, may return such a record then.
     """
-    dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=counting)(function)
+    dispatcher = numba.njit(nogil=True, error_model="numpy", **(COUNTING if counting else CALLED))(function)
     if not numba.config.DISABLE_JIT:
-        dispatcher._cache = KernelCache(function)
-        spare_machine_code(dispatcher)
+        prepare(dispatcher, KernelCache(function))
     return dispatcher

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from systola.bits import lowest_one
+from systola.jit.emit import function_named, loop, new_variable, variable_of
+from systola.jit.private import INLINED
 from systola.kernel import inlined
 
 VECTOR = 16
@@ -140,7 +141,7 @@ def spread(builder: Any, number: Any) -> Any:
 def _reduce(builder: Any, line: Any) -> Any:
     number = line.type.element
     name = f"llvm.vector.reduce.smax.v{VECTOR}{number.intrinsic_name}"
-    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [line.type]), name)
+    function = function_named(builder, ir.FunctionType(number, [line.type]), name)
     return builder.call(function, [line])
 
 
@@ -151,8 +152,7 @@ def _add_vectors(typing: Any, total: Any, lines: Any, i: Any, factor: Any) -> An
         size = context.make_array(signature.args[0])(context, builder, total).nitems
         factors = spread(builder, factor)
         first = builder.mul(i, size)
-        step = ir.Constant(size.type, VECTOR)
-        with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, step) as (k, _):
+        with loop(builder, 0, size, VECTOR) as k:
             at = pointer(context, builder, signature.args[0], total, k)
             line = builder.load(pointer(context, builder, signature.args[1], lines, builder.add(first, k)), align=4)
             sum_ = builder.add(builder.load(at, align=4), builder.mul(line, factors))
@@ -168,10 +168,9 @@ def _add_marked_vectors(typing: Any, total: Any, lines: Any, first: Any, marked:
         total, lines, first, marked, factor = args
         size = context.make_array(signature.args[0])(context, builder, total).nitems
         zero = ir.Constant(marked.type, 0)
-        rest = cgutils.alloca_once(builder, marked.type)
-        sum_ = cgutils.alloca_once(builder, _LINE)
-        step = ir.Constant(size.type, VECTOR)
-        with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, step) as (k, _):
+        rest = new_variable(builder, marked.type)
+        sum_ = new_variable(builder, _LINE)
+        with loop(builder, 0, size, VECTOR) as k:
             # One vector of the total at a time, so that it stays in a register while lines are added.
             builder.store(marked, rest)
             builder.store(ir.Constant(_LINE, [0] * VECTOR), sum_)
@@ -197,10 +196,9 @@ def _largest_of_vectors(typing: Any, total: Any, lines: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         total, lines, i = args
         size = context.make_array(signature.args[0])(context, builder, total).nitems
-        most = cgutils.alloca_once_value(builder, ir.Constant(_LINE, [0] * VECTOR))
+        most = variable_of(builder, ir.Constant(_LINE, [0] * VECTOR))
         first = builder.mul(i, size)
-        step = ir.Constant(size.type, VECTOR)
-        with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, step) as (k, _):
+        with loop(builder, 0, size, VECTOR) as k:
             line = builder.load(pointer(context, builder, signature.args[0], total, k), align=4)
             if with_line:
                 place = pointer(context, builder, signature.args[1], lines, builder.add(first, k))
@@ -226,11 +224,11 @@ def _largest_of_allowed(
 
         line = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
         none = ir.Constant(line, [kind.minval] * VECTOR)
-        most = cgutils.alloca_once_value(builder, none)
+        most = variable_of(builder, none)
         moments, floors = spread(builder, now), spread(builder, floor)
         lows, highs = (spread(builder, builder.trunc(v, ir.IntType(32))) for v in (low, high))
         start = builder.and_(low, ir.Constant(low.type, -VECTOR))
-        with cgutils.for_range_slice(builder, start, high, ir.Constant(low.type, VECTOR)) as (k, _):
+        with loop(builder, start, high, VECTOR) as k:
             value = read(total, 0, builder.add(at, k))
             free = builder.or_(
                 builder.icmp_signed("<", read(one, 4, builder.add(i, k)), moments),
@@ -250,7 +248,7 @@ def _largest_of_allowed(
     return kind(total, place, place, place, one, place, two, place, types.int32, kind), generate
 
 
-@overload(largest_allowed, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+@overload(largest_allowed, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_largest_allowed(
     total: Any, at: Any, low: Any, high: Any, one: Any, i: Any, two: Any, j: Any, now: Any, floor: Any
 ) -> Any:
@@ -261,14 +259,14 @@ def _compile_largest_allowed(
     return largest_allowed
 
 
-@overload(add_line, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+@overload(add_line, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_add_line(total: Any, lines: Any, i: Any, factor: Any) -> Any:
     if is_vector(total) and is_vector(lines):
         return lambda total, lines, i, factor: _add_vectors(total, lines, np.int64(i), np.int32(factor))
     return add_line
 
 
-@overload(add_marked, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+@overload(add_marked, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_add_marked(total: Any, lines: Any, first: Any, marked: Any, factor: Any) -> Any:
     if is_vector(total) and is_vector(lines):
         return lambda total, lines, first, marked, factor: _add_marked_vectors(
@@ -277,14 +275,14 @@ def _compile_add_marked(total: Any, lines: Any, first: Any, marked: Any, factor:
     return add_marked
 
 
-@overload(largest, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+@overload(largest, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_largest(total: Any) -> Any:
     if is_vector(total):
         return lambda total: _largest_of_vectors(total, None, np.int64(0))
     return largest
 
 
-@overload(largest_with, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+@overload(largest_with, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_largest_with(total: Any, lines: Any, i: Any) -> Any:
     if is_vector(total) and is_vector(lines):
         return lambda total, lines, i: _largest_of_vectors(total, lines, np.int64(i))

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from systola.jit.emit import loop, variable_of
+from systola.jit.private import CALLED
 from systola.lines import VECTOR, narrow
 
 COUNTS = 3  # rows of a front beside those of machines
@@ -74,7 +75,7 @@ def _is_line(array: Any) -> bool:
     return isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
 
 
-@overload(breadth, strict=False, jit_options={"_nrt": False})  # type: ignore[untyped-decorator]
+@overload(breadth, strict=False, jit_options=CALLED)  # type: ignore[untyped-decorator]
 def _breadth(front: Any) -> Any:
     return (lambda front: VECTOR) if _is_line(front) else (lambda front: 1)
 
@@ -143,13 +144,13 @@ def _pass_vector(
         bounds = [rows.spread(_fit(builder, v, rows.number)) for v in (low, high)]
         chosen = builder.and_(builder.icmp_signed(">=", lanes, bounds[0]), builder.icmp_signed("<", lanes, bounds[1]))
         start = rows.spread(ready)
-        now = cgutils.alloca_once_value(builder, start)
-        with cgutils.for_range(builder, machines) as loop:
-            time = _element(context, builder, signature.args[4], times, builder.add(of, loop.index), rows.number)
-            before = rows.load(loop.index)
+        now = variable_of(builder, start)
+        with loop(builder, 0, machines) as machine:
+            time = _element(context, builder, signature.args[4], times, builder.add(of, machine), rows.number)
+            before = rows.load(machine)
             after = builder.add(rows.later(builder.load(now), before), rows.spread(time))
             builder.store(after, now)
-            rows.store(loop.index, builder.select(chosen, after, before))
+            rows.store(machine, builder.select(chosen, after, before))
         rows.count(machines, builder.load(now), rows.spread(due), start, chosen)
         return context.get_dummy_value()
 
@@ -184,24 +185,24 @@ def _pass_vectors(
                 ]
                 for which, array in ((8, ready), (7, due))
             )
-            now = [cgutils.alloca_once_value(builder, start) for start in starts]
-            with cgutils.for_range(builder, machines) as loop:
-                line = rows.load(loop.index)
+            now = [variable_of(builder, start) for start in starts]
+            with loop(builder, 0, machines) as machine:
+                line = rows.load(machine)
                 for q in range(number):
-                    at_time = builder.add(begins[q], loop.index)
+                    at_time = builder.add(begins[q], machine)
                     time = _element(context, builder, signature.args[2], times, at_time, rows.number)
                     line = builder.add(rows.later(builder.load(now[q]), line), rows.spread(time))
                     builder.store(line, now[q])
-                rows.store(loop.index, line)
+                rows.store(machine, line)
             for q in range(number):
                 rows.count(machines, builder.load(now[q]), dues[q], starts[q])
 
         together = ir.Constant(place, _TOGETHER)
         whole = builder.sdiv(builder.sub(last, first), together)
         middle = builder.add(first, builder.mul(whole, together))
-        with cgutils.for_range_slice(builder, first, middle, together) as (t, _):
+        with loop(builder, first, middle, _TOGETHER) as t:
             pass_some(t, _TOGETHER)
-        with cgutils.for_range_slice(builder, middle, last, ir.Constant(place, 1)) as (t, _):
+        with loop(builder, middle, last) as t:
             pass_some(t, 1)
         return context.get_dummy_value()
 
@@ -220,9 +221,9 @@ def _meet_vectors(typing: Any, front: Any, at: Any, lines: Any, of: Any, width: 
             place = builder.gep(data, [builder.add(of, builder.mul(width, k))])
             return builder.load(builder.bitcast(place, rows.line.as_pointer()), align=rows.number.width // 8)
 
-        most = cgutils.alloca_once_value(builder, read(machines))
-        with cgutils.for_range(builder, machines) as loop:
-            end = builder.add(rows.load(loop.index), read(loop.index))
+        most = variable_of(builder, read(machines))
+        with loop(builder, 0, machines) as machine:
+            end = builder.add(rows.load(machine), read(machine))
             builder.store(rows.later(builder.load(most), end), most)
         rows.store(builder.sub(machines, ir.Constant(machines.type, 1)), builder.load(most))
         return context.get_dummy_value()
@@ -231,14 +232,14 @@ def _meet_vectors(typing: Any, front: Any, at: Any, lines: Any, of: Any, width: 
     return types.void(front, place, lines, place, place, place), generate
 
 
-@overload(meet, strict=False, jit_options={"_nrt": False})  # type: ignore[untyped-decorator]
+@overload(meet, strict=False, jit_options=CALLED)  # type: ignore[untyped-decorator]
 def _compile_meet(front: Any, at: Any, high: Any, lines: Any, of: Any, width: Any, machines: Any) -> Any:
     if _is_line(front) and _is_line(lines) and front.dtype == lines.dtype:
         return lambda front, at, high, lines, of, width, machines: _meet_vectors(front, at, lines, of, width, machines)
     return meet
 
 
-@overload(pass_job, strict=False, jit_options={"_nrt": False})  # type: ignore[untyped-decorator]
+@overload(pass_job, strict=False, jit_options=CALLED)  # type: ignore[untyped-decorator]
 def _compile_pass_job(
     front: Any, at: Any, low: Any, high: Any, times: Any, of: Any, machines: Any, due: Any, ready: Any
 ) -> Any:
@@ -249,7 +250,7 @@ def _compile_pass_job(
     return pass_job
 
 
-@overload(pass_run, strict=False, jit_options={"_nrt": False})  # type: ignore[untyped-decorator]
+@overload(pass_run, strict=False, jit_options=CALLED)  # type: ignore[untyped-decorator]
 def _compile_pass_run(
     front: Any, at: Any, high: Any, times: Any, machines: Any, jobs: Any, first: Any, last: Any, due: Any, ready: Any
 ) -> Any:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from systola.jit.emit import function_named, loop
+from systola.jit.private import INLINED
 from systola.lines import VECTOR, is_list, is_vector, narrow, pointer, spread
 
 _COUNTS = ir.VectorType(ir.IntType(32), VECTOR)
@@ -61,8 +62,7 @@ def _add_product_vectors(
                 return builder.trunc(line, wide)  # sums are right wherever they fit
             return builder.sext(line, wide)
 
-        step = ir.Constant(length.type, VECTOR)
-        with cgutils.for_range_slice(builder, ir.Constant(length.type, 0), length, step) as (k, _):
+        with loop(builder, 0, length, VECTOR) as k:
             first = builder.mul(signs, read(one, signature.args[4], builder.add(i, k)))
             second = read(two, signature.args[7], builder.add(j, k))
             product = builder.mul(builder.sub(minuends[0], first), builder.sub(minuends[1], second))
@@ -111,11 +111,10 @@ def _add_gathered_vectors(
         places = ir.VectorType(cell.as_pointer(), VECTOR)
         mask = ir.VectorType(ir.IntType(1), VECTOR)
         signature_ = ir.FunctionType(looked_up, [places, ir.IntType(32), mask, looked_up])
-        gather = cgutils.get_or_insert_function(builder.module, signature_, name)
+        gather = function_named(builder, signature_, name)
         numbers = spread(builder, builder.trunc(number, ir.IntType(32)))
         none = ir.Constant(looked_up, [0] * VECTOR)
-        zero, step = ir.Constant(number.type, 0), ir.Constant(number.type, VECTOR)
-        with cgutils.for_range_slice(builder, zero, number, step) as (k, _):
+        with loop(builder, 0, number, VECTOR) as k:
             counted = builder.add(
                 spread(builder, builder.trunc(k, ir.IntType(32))), ir.Constant(_COUNTS, list(range(VECTOR)))
             )
@@ -141,7 +140,7 @@ def _add_gathered_vectors(
     return types.void(total, place, kind, one, place, kind, two, place, x, place, kind), generate
 
 
-@overload(add_products, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+@overload(add_products, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_add_products(
     total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
 ) -> Any:
@@ -152,7 +151,7 @@ def _compile_add_products(
     return add_products
 
 
-@overload(add_gathered, strict=False, jit_options={"forceinline": True, "_nrt": False})  # type: ignore[untyped-decorator]
+@overload(add_gathered, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_add_gathered(
     total: Any, number: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, x: Any, row: Any, sign: Any
 ) -> Any:

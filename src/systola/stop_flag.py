@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core.cpu import CPUContext
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
+from systola.jit.emit import is_for_gpu
 from systola.kernel import inlined
 
 ASKED, LEFT = 0, 1  # places in the array
@@ -32,9 +32,9 @@ def _load_now(typing: Any, flag: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])
-        if isinstance(context, CPUContext):
-            return builder.load_atomic(array.data, "monotonic", 8)
-        return builder.load(array.data)  # on a GPU nobody sets it while a kernel runs
+        if is_for_gpu(builder):
+            return builder.load(array.data)  # nobody sets it while a kernel runs there
+        return builder.load_atomic(array.data, "monotonic", 8)
 
     return types.int64(flag), generate
 

@@ -14,6 +14,7 @@ from numba.extending import overload, register_jitable
 
 from systola.digest import digest_of_functions
 from systola.errors import InputError
+from systola.jit.private import CALLED, COUNTING, INLINED
 
 Body = Callable[..., Any]
 F = TypeVar("F", bound=Body)
@@ -62,18 +63,18 @@ def has_body(verb: str, record: Any) -> bool:
 
 def verb(call: F) -> F:
     """Make a plain function that calls `body_of` a verb that compiled code can call, too: inlined, no allocation."""
-    return _make_verb(call, {"forceinline": True, "_nrt": False})
+    return _make_verb(call, INLINED)
 
 
 def large_verb(call: F) -> F:
     """A verb whose bodies take their time, so that a call is nothing beside it; inlined wherever it is called, it would
     be compiled as often."""
-    return _make_verb(call, {"_nrt": False})
+    return _make_verb(call, CALLED)
 
 
 def objective_verb(call: F) -> F:
     """A verb whose bodies are users' code: may allocate, and a division by zero raises as in Python."""
-    return _make_verb(call, {"error_model": "python", "_nrt": True})
+    return _make_verb(call, {"error_model": "python", **COUNTING})
 
 
 def _make_verb(call: F, options: dict[str, Any]) -> F:

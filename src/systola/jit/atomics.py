@@ -13,9 +13,9 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core.cgutils import get_or_insert_function
-from numba.core.cpu import CPUContext
 from numba.extending import intrinsic, overload
+
+from systola.jit.emit import function_named, is_for_gpu
 
 # What tells a processor that this is a loop which waits; nothing for those not listed.
 _PAUSES: dict[str, tuple[str, list[int]]] = {
@@ -33,9 +33,9 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any
 def _load(typing: Any, array: Any, index: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], *args)
-        if isinstance(context, CPUContext):
-            return builder.load_atomic(pointer, "acquire", 8)
-        return builder.load(pointer)  # on a GPU nobody writes to it while a kernel runs
+        if is_for_gpu(builder):
+            return builder.load(pointer)  # nobody writes to it while a kernel runs there
+        return builder.load_atomic(pointer, "acquire", 8)
 
     return types.int64(array, types.intp), generate
 
@@ -66,7 +66,7 @@ def _pause(typing: Any) -> Any:
             name, numbers = _PAUSES[platform.machine()]
             word = ir.IntType(32)
             signature = ir.FunctionType(ir.VoidType(), [word] * len(numbers))
-            function = get_or_insert_function(builder.module, signature, name)
+            function = function_named(builder, signature, name)
             builder.call(function, [word(number) for number in numbers])
         return context.get_dummy_value()
 

@@ -12,6 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from systola.jit.private import compiled_for
 from systola.jit.team import AWAY, BROKEN, DISMISS, LEAVE, announce, member, new_team
 
 Kernel = Callable[..., int]
@@ -60,8 +61,7 @@ class Crew:
     def settle_on(self, dispatcher: Any) -> None:
         """Call what was compiled without looking types up again: that takes as long as some steps."""
         if not numba.config.DISABLE_JIT:
-            types = tuple(numba.typeof(arg) for arg in (*self._args, self._team, np.int64(0)))
-            self._work = dispatcher.get_overload(types)
+            self._work = compiled_for(dispatcher, (*self._args, self._team, np.int64(0)))
 
     def _hire(self) -> None:
         """One more thread; not before it is needed, since the kernel may still have to be compiled."""

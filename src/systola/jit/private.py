@@ -1,0 +1,242 @@
+"""The one place with private parts of Numba: what its documentation does not promise.
+
+Any release may change them. So each is looked up and compared with what is expected, and where one is missing or of
+another shape, the slower public way is taken, with the same numbers:
+
+- Helpers for linking only. Numba optimises every function that a kernel calls, with all that this one calls in turn,
+  and makes machine code of it, though it is the kernel, with all of them linked into it and optimised once more, that
+  runs. While one of our kernels is compiled, functions without a wrapper for Python, which nothing but compiled code
+  can call, are only made smaller and left so for linking. That saves a third of the time or so. Else all of them are
+  compiled as usual.
+- Options of helpers: inlined always, no reference counts, arrays that share no memory. Else they do without.
+- A cache of our own. Else compiled kernels are not kept.
+- Calling what was compiled without looking types up. Else Numba looks them up at every call.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Protocol
+
+import numba
+from numba.core.errors import NumbaError, UnsupportedError
+
+from systola.errors import SystolaError
+
+
+class Keeper(Protocol):
+    """Who keeps the kernels made of one function. A key is a signature and a description of the processor."""
+
+    def load(self, key: Any, rebuild: Callable[[Any], Any]) -> Any:
+        """What `rebuild` makes of what was kept under this key, or None."""
+
+    def save(self, key: Any, dump: Callable[[], bytes]) -> None:
+        """Keep what `dump` returns, a pickle of the key and of what `rebuild` needs."""
+
+    def refuse(self) -> None:
+        """Nothing can be kept with this version of Numba."""
+
+
+def _find(module: str, name: str) -> Any:
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError):
+        return None
+
+
+def _takes(function: Any, *parameters: str) -> bool:
+    """Whether this is a function with just these parameters."""
+    try:
+        return tuple(inspect.signature(function).parameters) == parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _has_method(owner: Any, name: str, *parameters: str) -> bool:
+    return _takes(getattr(owner, name, None), "self", *parameters)
+
+
+_CompileResult = _find("numba.core.compiler", "CompileResult")
+_Context = _find("numba.core.cpu", "CPUContext")
+_Flags = _find("numba.core.compiler", "Flags")
+_Library = _find("numba.core.codegen", "CPUCodeLibrary")
+_Mapping: Any = getattr(_find("numba.core.options", "TargetOptions"), "Mapping", None)
+_NullCache = _find("numba.core.caching", "NullCache")
+_Options = _find("numba.core.cpu", "CPUTargetOptions")
+_dumps = _find("numba.core.serialize", "dumps")
+_make_function = _find("numba._dynfunc", "make_function")
+
+
+# Options of helpers
+
+
+def _known(**wanted: bool) -> dict[str, bool]:
+    return {name: value for name, value in wanted.items() if hasattr(_Options, name)}
+
+
+if _Options is not None and _has_method(_Mapping, "__init__", "flag_name", "apply") and hasattr(_Flags, "noalias"):
+    _Options.noalias = _Mapping("noalias")  # a flag of the compiler that no option sets
+
+# For `register_jitable`, for the `jit_options` of `overload`, and for `njit`.
+COUNTING = _known(_nrt=True)  # references are counted
+CALLED = _known(_nrt=False)
+INLINED = _known(forceinline=True, _nrt=False)
+UNALIASED = _known(noalias=True, _nrt=False)
+
+
+# Kernels
+
+
+def prepare(dispatcher: Any, keeper: Keeper) -> None:
+    """Keep what this dispatcher compiles, and compile what it calls for linking only.
+
+    Whatever cannot be compiled is a NumbaError then.
+    """
+    is_kept = _IS_KEPT and isinstance(getattr(dispatcher, "_cache", None), _NullCache)
+    if is_kept:
+        dispatcher._cache = _Cache(keeper)
+    compile_all: Callable[[Any], Any] = dispatcher.compile
+
+    def compile_sparingly(signature: Any) -> Any:
+        if not is_kept:
+            keeper.refuse()
+        try:
+            with _kernel():
+                return compile_all(signature)
+        except (NumbaError, SystolaError):
+            raise
+        except Exception as error:  # Numba's assertions, its errors about bytecode and about what was left undone
+            raise UnsupportedError(f"{error}") from error
+
+    dispatcher.compile = compile_sparingly
+
+
+def compiled_for(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
+    """What was compiled for such arguments, to be called with no others; or the dispatcher, which looks at them."""
+    if not _has_method(type(dispatcher), "get_overload", "sig"):
+        return dispatcher
+    return dispatcher.get_overload(tuple(numba.typeof(argument) for argument in arguments))
+
+
+# The cache
+
+_IS_KEPT = (
+    _has_method(_NullCache, "load_overload", "sig", "target_context")
+    and _has_method(_NullCache, "save_overload", "sig", "cres")
+    and _has_method(_CompileResult, "_reduce")
+    and hasattr(_CompileResult, "_rebuild")
+    and _has_method(_Context, "refresh")
+    and _has_method(_Context, "codegen")
+    and _has_method(_find("numba.core.codegen", "CPUCodegen"), "magic_tuple")
+    and hasattr(_Library, "has_dynamic_globals")
+    and _takes(_dumps, "obj")
+)
+
+
+class _Cache(_NullCache if _IS_KEPT else object):  # type: ignore[misc]
+    """Numba's dispatchers ask it for what was compiled."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        key = (sig, target_context.codegen().magic_tuple())
+        return self._keeper.load(key, lambda payload: _CompileResult._rebuild(target_context, *payload))
+
+    def save_overload(self, sig: Any, cres: Any) -> None:
+        if cres.library.has_dynamic_globals:
+            return  # it holds addresses of this process
+        key = (sig, cres.target_context.codegen().magic_tuple())
+        self._keeper.save(key, lambda: _dumps((key, cres._reduce())))
+
+
+# Helpers for linking only
+
+_under_way = threading.local()
+
+
+@contextmanager
+def _kernel() -> Iterator[None]:
+    _under_way.kernels = getattr(_under_way, "kernels", 0) + 1
+    try:
+        yield
+    finally:
+        _under_way.kernels -= 1
+
+
+def _has(module: Any, name: str) -> bool:
+    try:
+        module.get_function(name)
+    except NameError:
+        return False
+    return True
+
+
+def _is_for_linking_only(library: Any) -> bool:
+    return getattr(library, "_for_linking_only", False)
+
+
+_get_executable = getattr(_Context, "get_executable", None)
+_finalize_final_module = getattr(_Library, "_finalize_final_module", None)
+_optimize_final_module = getattr(_Library, "_optimize_final_module", None)
+
+
+def _get_executable_sparingly(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
+    assert _get_executable is not None
+    if not getattr(_under_way, "kernels", 0):
+        return _get_executable(self, library, fndesc, env)
+    try:
+        # What comes from the cache is finished.
+        if library._finalized or _has(library._final_module, fndesc.llvm_cpython_wrapper_name):
+            return _get_executable(self, library, fndesc, env)
+        name = fndesc.qualname.split(".")[-1]
+        made = _make_function(fndesc.lookup_module(), name, f"compiled wrapper for {name!r}", 0, env, (library,))
+    except (AttributeError, TypeError):
+        return _get_executable(self, library, fndesc, env)
+    library._for_linking_only = True
+    return made
+
+
+def _optimize_sparingly(self: Any) -> None:
+    assert _optimize_final_module is not None
+    if not _is_for_linking_only(self):
+        _optimize_final_module(self)
+        return
+    try:
+        codegen = self._codegen  # the first of the two rounds that Numba makes
+        made = codegen._module_pass_manager(
+            loop_vectorize=codegen._loopvect, slp_vectorize=False, opt=codegen._opt_level, cost="cheap"
+        )
+        passes, *builder = made if isinstance(made, tuple) else (made,)  # Numba 0.61 has no builder
+        passes.run(self._final_module, *builder)
+    except (AttributeError, TypeError):
+        _optimize_final_module(self)
+
+
+def _finalize_sparingly(self: Any) -> None:
+    assert _finalize_final_module is not None
+    if not _is_for_linking_only(self):
+        _finalize_final_module(self)
+        return
+    self._finalize_dynamic_globals()
+    self._verify_declare_only_symbols()
+    self._finalized = True
+
+
+_IS_SPARING = (
+    _make_function is not None
+    and _has_method(_Context, "get_executable", "library", "fndesc", "env")
+    and _has_method(_Library, "_optimize_final_module")
+    and _has_method(_Library, "_finalize_final_module")
+    and _has_method(_Library, "_finalize_dynamic_globals")
+    and _has_method(_Library, "_verify_declare_only_symbols")
+)
+if _IS_SPARING:
+    _Context.get_executable = _get_executable_sparingly
+    _Library._optimize_final_module = _optimize_sparingly
+    _Library._finalize_final_module = _finalize_sparingly

@@ -1,0 +1,194 @@
+"""Whatever private part of Numba is missing or of another shape, runs give the same numbers, by the public way."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numba
+import pytest
+
+from systola.jit import private
+
+# Before systola is imported, parts are taken away; those that Numba itself cannot do without get a parameter more.
+PROGRAM = """
+import json
+import sys
+from importlib import import_module
+
+import numba
+
+for how, module, name in json.loads(sys.argv[1]):
+    owner = import_module(module)
+    *path, last = name.split(".")
+    for part in path:
+        owner = getattr(owner, part)
+    if how == "hide":
+        sys.modules[f"{module}.{name}"] = None
+    elif how == "remove":
+        delattr(next(o for o in getattr(owner, "__mro__", [owner]) if last in vars(o)), last)
+    else:
+        def reshaped(*args, usual=getattr(owner, last), **kwargs):
+            return usual(*args, **kwargs)
+        setattr(owner, last, reshaped)
+
+import systola as sy
+from systola.backends import cpu
+from systola.jit import crew, private
+
+calls = []
+usual = private.compiled_for
+crew.compiled_for = lambda *args: calls.append(usual(*args)) or calls[-1]
+
+class Mine(sy.Problem):
+    encoding = sy.Binary("n")
+    n: int
+
+    def evaluate(self, x):
+        total = 0
+        for i in range(self.n):
+            total += x[i] * (i if i % 3 else -i)
+        return total
+
+found = sy.solve(Mine(40), sy.RS(size=40), stop=sy.Iterations(20), seed=5, threads=2)
+numbers = [found.objective, found.found_at, found.solution.tolist(), [s.objective for s in found.trace.samples]]
+print(json.dumps({
+    "numbers": repr(numbers),
+    "backend": found.backend,
+    "has": {
+        "sparing": private._IS_SPARING,
+        "cache": private._IS_KEPT,
+        "settled": calls[0] is not cpu.work,
+        **{name: name in {**private.INLINED, **private.UNALIASED} for name in ("forceinline", "noalias", "_nrt")},
+    },
+}))
+"""
+CPU, CODEGEN = "numba.core.cpu", "numba.core.codegen"
+# What is done to which part; and what is done without then.
+PARTS = {
+    "make_function": (("hide", "numba", "_dynfunc"), {"sparing"}),
+    "get_executable": (("reshape", CPU, "CPUContext.get_executable"), {"sparing"}),
+    "optimize": (("reshape", CODEGEN, "CPUCodeLibrary._optimize_final_module"), {"sparing"}),
+    "finalize": (("reshape", CODEGEN, "CPUCodeLibrary._finalize_final_module"), {"sparing"}),
+    "globals": (("reshape", CODEGEN, "CPUCodeLibrary._finalize_dynamic_globals"), {"sparing"}),
+    "symbols": (("reshape", CODEGEN, "CPUCodeLibrary._verify_declare_only_symbols"), {"sparing"}),
+    "options": (("remove", CPU, "CPUTargetOptions"), {"forceinline", "noalias", "_nrt"}),
+    "mapping": (("reshape", "numba.core.options", "TargetOptions.Mapping.__init__"), {"noalias"}),
+    "forceinline": (("remove", CPU, "CPUTargetOptions.forceinline"), {"forceinline"}),
+    "nrt": (("remove", CPU, "CPUTargetOptions._nrt"), {"_nrt"}),
+    "load": (("reshape", "numba.core.caching", "NullCache.load_overload"), {"cache"}),
+    "save": (("reshape", "numba.core.caching", "NullCache.save_overload"), {"cache"}),
+    "reduce": (("remove", "numba.core.compiler", "CompileResult._reduce"), {"cache"}),
+    "rebuild": (("remove", "numba.core.compiler", "CompileResult._rebuild"), {"cache"}),
+    "refresh": (("reshape", CPU, "CPUContext.refresh"), {"cache"}),
+    "processor": (("reshape", CODEGEN, "CPUCodegen.magic_tuple"), {"cache"}),
+    "dumps": (("reshape", "numba.core.serialize", "dumps"), {"cache"}),
+    "get_overload": (("reshape", "numba.core.dispatcher", "Dispatcher.get_overload"), {"settled"}),
+}
+QUICK = ("make_function", "nrt", "rebuild", "get_overload")  # one of each kind
+
+
+def run(cache, *changes):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(changes)],
+        env={**os.environ, "SYSTOLA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory):
+    found, told = run(tmp_path_factory.mktemp("usual"))
+    assert told == ""
+    return found
+
+
+def check(usual, cache, changes, lost):
+    found, told = run(cache, *changes)
+    assert (found["numbers"], found["backend"]) == (usual["numbers"], "cpu")
+    assert {name for name, there in found["has"].items() if not there} == lost
+    assert told.count("CacheWarning: compiled kernels cannot be kept with Numba") == ("cache" in lost)
+    assert any(cache.rglob("*.nbc")) == ("cache" not in lost)
+
+
+def test_with_all_of_them(usual):
+    assert all(usual["has"].values())
+
+
+@pytest.mark.parametrize("part", QUICK)
+def test_without_a_part(part, usual, tmp_path):
+    change, lost = PARTS[part]
+    check(usual, tmp_path, [change], lost)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", [part for part in PARTS if part not in QUICK])
+def test_without_any_other_part(part, usual, tmp_path):
+    change, lost = PARTS[part]
+    check(usual, tmp_path, [change], lost)
+
+
+def test_without_all_of_them(usual, tmp_path):
+    parts = ("make_function", "options", "rebuild", "get_overload")
+    check(usual, tmp_path, [PARTS[part][0] for part in parts], set().union(*(PARTS[part][1] for part in parts)))
+
+
+class Passes:
+    """A pass manager of LLVM, of the kind that is run with so many arguments."""
+
+    def __init__(self, arguments):
+        self.arguments, self.ran = arguments, 0
+
+    def run(self, *arguments):
+        if len(arguments) != self.arguments:
+            raise TypeError
+        self.ran += 1
+
+
+@pytest.mark.parametrize("builders", [0, 1])
+def test_helpers_are_made_smaller_by_either_kind_of_passes(builders):
+    passes = Passes(1 + builders)
+    made = (passes, "builder") if builders else passes
+    codegen = SimpleNamespace(_loopvect=True, _opt_level=3, _module_pass_manager=lambda **options: made)
+    private._optimize_sparingly(SimpleNamespace(_for_linking_only=True, _codegen=codegen, _final_module="module"))
+    assert passes.ran == 1
+
+
+@pytest.mark.parametrize("made", [Passes(2), (Passes(3), "builder"), (None, None), None])
+def test_helpers_are_compiled_as_usual_where_passes_are_otherwise(made, monkeypatch):
+    codegen = SimpleNamespace(_loopvect=True, _opt_level=3, _module_pass_manager=lambda **options: made)
+    optimized = []
+    monkeypatch.setattr(private, "_optimize_final_module", optimized.append)
+    library = SimpleNamespace(_for_linking_only=True, _codegen=codegen, _final_module="module")
+    private._optimize_sparingly(library)
+    assert optimized == [library]
+
+
+def test_helpers_are_compiled_as_usual_where_their_description_is_otherwise(monkeypatch):
+    executables = []
+    monkeypatch.setattr(private, "_get_executable", lambda *args: executables.append(args))
+    library = SimpleNamespace()
+    with private._kernel():
+        private._get_executable_sparingly("context", library, SimpleNamespace(), "environment")
+    assert len(executables) == 1
+    assert not private._is_for_linking_only(library)
+
+
+def test_the_versions_allowed_are_those_tested():
+    root = Path(__file__).parents[2]
+    project, oldest = ((root / name).read_text() for name in ("pyproject.toml", "constraints-oldest.txt"))
+    for package in ("numba", "numpy"):
+        bound = re.search(rf'"{package}>=([\d.]+)', project).group(1)
+        assert f"{package}=={bound}\n" in oldest
+    above = re.search(r'"numba>=[\d.]+,<([\d.]+)"', project).group(1)
+    least = re.search(r"numba==([\d.]+)", oldest).group(1)
+    versions = [tuple(int(n) for n in version.split(".")) for version in (least, numba.__version__, above)]
+    assert versions == sorted(versions)
