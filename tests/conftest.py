@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import numpy as np
 import systola as sy
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell lets what it starts in the background ignore Ctrl-C, and processes that tests start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def small_knapsack(n: int = 40, seed: int = 0) -> sy.Knapsack:

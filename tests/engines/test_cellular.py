@@ -301,7 +301,8 @@ def test_how_long_exchanges_are_forbidden(n):
         key = (SEED, SEARCH, 3, cell)
         if naive_cellular.tabu_length(1, naive_cellular.stream(*key)) == 1:
             population.x[0] = np.arange(n)
-            tabu(design.record._replace(length=1), problem.space, widen(problem.record), population, lanes, 0, key, 0)
+            s = before_steps(widen(problem.record), problem.space, population, lanes, SEED)
+            tabu(design.record._replace(length=1), s, 0, key, 0)
             seen |= set(lanes.scratch[0].tolist()) - {0}
     assert seen == {1 + steps for steps in naive_cellular.tenures(n)}
 
