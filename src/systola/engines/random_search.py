@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from systola.engines.engine import Design, check_number, equip
 from systola.increments import construct, weigh
-from systola.population import assess, note
+from systola.operators.appraisal import gauge
+from systola.population import note
 from systola.problem import Problem
 from systola.verbs import body_of, give_body, verb
 
@@ -30,10 +31,10 @@ def _venture_by_tally(s: Any, lane: Any, cell: Any) -> None:
     weigh(problem, lanes.tally[lane], lanes.trial[lane])
 
 
-def _venture_by_evaluation(s: Any, lane: Any, cell: Any) -> None:
-    problem, space, lanes, seed, step = s.problem, s.space, s.lanes, s.seed, s.step
-    construct(problem, space, lanes.child, lane, lanes.tally[lane], seed, step, cell)
-    assess(s, lanes.child, lane, lane, lanes.trial[lane])
+def _venture_from_scratch(s: Any, lane: Any, cell: Any) -> None:
+    lanes = s.lanes
+    construct(s.problem, s.space, lanes.child, lane, lanes.tally[lane], s.seed, s.step, cell)
+    gauge(s, lanes.child, lane, lane, lanes.tally[lane], lanes.trial[lane])
 
 
 def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
@@ -62,7 +63,7 @@ class RS:
         check_number("size", size, 1, 10**9)
         size = int(size)
         tallied = problem.offers("flip") and hasattr(problem, "construct")
-        give_body("venture", problem.record_type, _venture_by_tally if tallied else _venture_by_evaluation)
+        give_body("venture", problem.record_type, _venture_by_tally if tallied else _venture_from_scratch)
         return Design(
             record=Sampler(size),
             cells=size,
