@@ -88,7 +88,6 @@ PARTS = {
     "dumps": (("reshape", "numba.core.serialize", "dumps"), {"cache"}),
     "get_overload": (("reshape", "numba.core.dispatcher", "Dispatcher.get_overload"), {"settled"}),
 }
-QUICK = ("make_function", "nrt", "rebuild", "get_overload")  # one of each kind
 
 
 def run(cache, *changes):
@@ -123,15 +122,9 @@ def test_with_all_of_them(usual):
     assert all(usual["has"].values())
 
 
-@pytest.mark.parametrize("part", QUICK)
-def test_without_a_part(part, usual, tmp_path):
-    change, lost = PARTS[part]
-    check(usual, tmp_path, [change], lost)
-
-
 @pytest.mark.long
-@pytest.mark.parametrize("part", [part for part in PARTS if part not in QUICK])
-def test_without_any_other_part(part, usual, tmp_path):
+@pytest.mark.parametrize("part", PARTS)
+def test_without_a_part(part, usual, tmp_path):
     change, lost = PARTS[part]
     check(usual, tmp_path, [change], lost)
 
