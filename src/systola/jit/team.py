@@ -28,7 +28,7 @@ _NEXT, _CALLED, _SEEN, AWAY = range(4)
 DISMISS = 0  # the order to leave; others are the kernel's
 REST, LEAVE = range(2)  # what a kernel returns to a thread that is not the caller's: sleep, or end
 _PARTS = 8  # in so many parts a thread takes its share
-_SPINS, _LOOKS = 200, 2000  # looks at what is waited for before giving way to others; and before going to sleep
+_SPINS, _LOOKS = 500, 2000  # looks at what is waited for before giving way to others; and before going to sleep
 
 
 def new_team(threads: int) -> NDArray[np.int64]:
