@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import systola as sy
-from conftest import small_knapsack
+from conftest import small_knapsack, story
+from ptx.device import PtxDevice
+from ptx.needs import needs_executor
 from systola.cli import main
 from systola.engines.catalog import make_engine
 from systola.engines.own import load_engine
@@ -52,6 +54,18 @@ def test_as_demes(annealing):
     assert run(islands).feasible
 
 
+@needs_executor
+def test_on_a_gpu(annealing):
+    """Its PTX, executed on the CPU."""
+    problem, device = small_knapsack(70), PtxDevice(race=True)
+    runs = [
+        sy.solve(problem, annealing(chains=6, moves=9), stop=sy.Iterations(5), **rest)
+        for rest in ({}, {"backend": "cuda", "device": device})
+    ]
+    assert story(runs[0]) == story(runs[1])
+    assert device.launches["sweep"] >= 5
+
+
 def test_on_the_command_line(file, capsys, tmp_path):
     name = f"{file}:Annealing"
     args = ["--iterations", "3", "--backend", "python", "--json"]
@@ -66,10 +80,13 @@ def test_on_the_command_line(file, capsys, tmp_path):
 
 
 @pytest.mark.long
-def test_in_comparisons(file, capsys, tmp_path):
-    command = ["compare", "knapsack:20-100", "--algorithms", f"{file}:Annealing,rs", "--runs", "3", "--iterations", "3"]
-    assert main([*command, "--output", str(tmp_path)]) == 0
-    assert "Annealing" in capsys.readouterr().out
+def test_in_comparisons(file, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = f"{file}:Annealing"
+    command = ["compare", "knapsack:20-100", "--algorithms", f"{name},rs", "--runs", "3", "--iterations", "3", "--json"]
+    assert main(command) == 0
+    found = json.loads(capsys.readouterr().out)["samples"]["knapsack:20-100"]
+    assert {key: len(values) for key, values in found.items()} == {name: 3, "rs": 3}
 
 
 def test_an_edit_makes_another_type(file, tmp_path, annealing):

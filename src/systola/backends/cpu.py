@@ -1,4 +1,4 @@
-"""The CPU backend: all cells of a step in one parallel loop over lanes; and the same functions interpreted."""
+"""The CPU backend: threads share the lanes of a step and meet at its end; and the same functions interpreted."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ from systola.stop_flag import ASKED, LEFT, NOW, SOON, is_asked
 LANES = 64
 _CHUNK = 64
 _RETRY_SECONDS = 3.0
-# Orders: the first population; steps; steps of the first of which all is done but its end.
+# Orders: the first population, of which FIRST says how many rows are given; COUNT steps from FIRST on; the same, but of
+# the first one all is done except its end.
 START, SWEEP, RESUME = range(DISMISS + 1, DISMISS + 4)
 _DONE, _STOPPED, _UNFINISHED, _LACKING = range(4)  # how a step ended
 
@@ -97,7 +98,7 @@ def _work(engine: Any, base: Any, cells: Any, rows: Any, pool: Any, team: Any, m
                     conclude(engine, base)
                     release(team)
             moving = kind == SWEEP or (kind == RESUME and done > 0)
-            if moving and team[THREADS] == 1:
+            if moving and team[THREADS] == 1:  # a deme has one thread
                 welcome(pool, engine, s)
             for k in range(team[THREADS]):
                 owner = neighbour(team, me, k)

@@ -59,12 +59,7 @@ def make_engine(name: str, problem: Problem, settings: Mapping[str, Any] | None 
     settings = dict(settings or {})
     if not isinstance(name, str):
         raise InputError(f"an algorithm must be a name, but got {name!r}")
-    if ".py:" in name:
-        _check_engine(engine_class := load_engine(name))
-        _ENGINES[name] = (engine_class, {})
-    if name not in _PRESETS and name not in _ENGINES:
-        raise InputError(f"there is no algorithm {name!r}{_hint(name, engine_names())}")
-    engine: Engine = _PRESETS[name](problem) if name in _PRESETS else _ENGINES[name][0](**_ENGINES[name][1])
+    engine = _make(name, problem)
     known = _free(engine)
     for key in settings:
         if key not in known:
@@ -73,6 +68,21 @@ def make_engine(name: str, problem: Problem, settings: Mapping[str, Any] | None 
         return replace(engine, **settings)  # type: ignore[type-var]
     except TypeError as error:
         raise InputError(f"the parameters of {name} do not fit: {error}") from None
+
+
+def _make(name: str, problem: Problem) -> Engine:
+    """With the parameters that it has by default."""
+    if name in _PRESETS:
+        return _PRESETS[name](problem)
+    if ".py:" in name:
+        _check_engine(engine := load_engine(name))
+        made: Engine = engine()
+        return made
+    if name not in _ENGINES:
+        raise InputError(f"there is no algorithm {name!r}{_hint(name, engine_names())}")
+    engine, fixed = _ENGINES[name]
+    found: Engine = engine(**fixed)
+    return found
 
 
 def register_engine(engine: type[Any], name: str | None = None) -> type[Any]:

@@ -32,10 +32,18 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any
 @intrinsic  # type: ignore[untyped-decorator]
 def _load(typing: Any, array: Any, index: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_pointer(context, builder, signature.args[0], *args), "acquire", 8)
+
+    return types.int64(array, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _peek(typing: Any, array: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], *args)
         if is_for_gpu(builder):
             return builder.load(pointer)  # nobody writes to it while a kernel runs there
-        return builder.load_atomic(pointer, "acquire", 8)
+        return builder.load_atomic(pointer, "monotonic", 8)
 
     return types.int64(array, types.intp), generate
 
@@ -78,6 +86,11 @@ def load(array: Any, index: Any) -> Any:
     return array[index]
 
 
+def peek(array: Any, index: Any) -> Any:
+    """array[index], read anew each time, and nothing said of what else was written: cheaper in a loop than `load`."""
+    return array[index]
+
+
 def store(array: Any, index: Any, value: Any) -> None:
     """Set array[index]; who reads it by `load` sees all that was written before."""
     array[index] = value
@@ -101,6 +114,11 @@ def give_way() -> None:
 @overload(load, strict=False)  # type: ignore[untyped-decorator]
 def _load_compiled(array: Any, index: Any) -> Callable[..., Any]:
     return lambda array, index: _load(array, index)
+
+
+@overload(peek, strict=False)  # type: ignore[untyped-decorator]
+def _peek_compiled(array: Any, index: Any) -> Callable[..., Any]:
+    return lambda array, index: _peek(array, index)
 
 
 @overload(store, strict=False)  # type: ignore[untyped-decorator]
