@@ -24,6 +24,7 @@ from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.engines.walk import BEST, NOW
 from systola.formats.catalog import open_instance
+from systola.problem import bind
 
 SOURCE = Path(__file__).parent / "c" / "flowshop.c"
 SIZES = {
@@ -46,7 +47,7 @@ def open_shop(name: str) -> sy.Flowshop:
 
 
 def open_run(problem: sy.Flowshop, threads: int, order: Any) -> CpuSession:
-    problem.bind()
+    bind(type(problem))
     design = sy.Tabu(tenure=TENURE, spread=0).prepare(problem)
     session = CpuSession(Work(problem, design, 4, np.int64, 1), threads)
     session.give(order[None].astype(np.int32))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import systola as sy
 from systola.formats.catalog import open_instance
+from systola.problem import senses_of
 
 
 def main() -> None:
@@ -31,7 +32,7 @@ def main() -> None:
         results = [
             sy.solve(found.problem, stop=stop, seed=seed, threads=args.threads) for seed in range(1, args.runs + 1)
         ]
-        bound, sign = found.problem.bound(), -found.problem.senses[0]
+        bound, sign = found.problem.bound(), -senses_of(found.problem)[0]
         costs = sorted((r.objective for r in results if r.feasible), key=lambda c: sign * c)
         row = f"{Path(found.name).stem:<16}{known if known is not None else '-':>12}{bound:>10}"
         if len(costs) < len(results):

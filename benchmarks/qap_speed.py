@@ -21,6 +21,7 @@ import qap_baseline
 import systola as sy
 from systola.engines.presets import pugace
 from systola.formats.catalog import open_instance
+from systola.problem import space_of
 
 CELLULAR_BUILDS = {"-O3": ["-O3"], "-O3 -march=native": ["-O3", "-march=native"]}
 TABU_BUILDS = {
@@ -66,7 +67,7 @@ def cellular(problem: Any, generations: int, c_generations: int, repeats: int, t
 
 def tabu(problem: Any, iterations: int, repeats: int) -> dict[str, Any]:
     """Moves a second of one thread: ours inside the engine, one individual after the other."""
-    n = problem.space.n
+    n = space_of(problem).n
     twin = qap_baseline.QuadraticAssignment(problem.flows, problem.distances)
     shared = {"size": 9, "neighbourhood": "L5", "selection": "random", "replacement": "better", "every": 1}
     long = sy.Cellular(local_search="tabu", length=iterations // 9 // 4, **shared)
@@ -103,7 +104,7 @@ def deap_rate(problem: Any, population: int, generations: int) -> float:
     if not hasattr(creator, "PeerOrder"):
         creator.create("PeerCost", base.Fitness, weights=(-1.0,))
         creator.create("PeerOrder", list, fitness=creator.PeerCost)
-    n = problem.space.n
+    n = space_of(problem).n
     toolbox = base.Toolbox()
     toolbox.register("indices", random.sample, range(n), n)
     toolbox.register("individual", tools.initIterate, creator.PeerOrder, toolbox.indices)
@@ -128,7 +129,7 @@ def pymoo_rate(problem: Any, population: int, generations: int) -> float:
     from pymoo.operators.sampling.rnd import PermutationRandomSampling
     from pymoo.optimize import minimize
 
-    n = problem.space.n
+    n = space_of(problem).n
 
     class Assignment(Problem):  # type: ignore[misc]
         def __init__(self) -> None:

@@ -21,6 +21,7 @@ import systola as sy
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.formats.catalog import open_instance
+from systola.problem import space_of
 
 BUILDS = {
     f"{name} {flags}{', ?:' if branch else ''}": [*flags.split(), *define, *branch]
@@ -41,7 +42,7 @@ def open_run(problem: sy.Problem, engine: sy.SNS, threads: int) -> tuple[CpuSess
 def cells_of(problem: sy.Problem, session: CpuSession, design: Any, step: int) -> np.ndarray:
     population = session.population()
     (rows,) = sy.SNS.rows_of_cells(design, population.slots, step)
-    return problem.encoding.load(problem.space, population.x[rows.ravel()])
+    return problem.encoding.load(space_of(problem), population.x[rows.ravel()])
 
 
 def against_c(spec: str, steps: int, c_steps: int, repeats: int, threads: int) -> dict[str, Any]:

@@ -20,6 +20,7 @@ import systola as sy
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.formats.catalog import open_instance
+from systola.problem import space_of
 
 BUILDS = {
     "-O3": ["-O3"],
@@ -41,7 +42,7 @@ def open_run(problem: sy.Problem, threads: int) -> tuple[CpuSession, object]:
 
 def cells_of(problem: sy.Problem, session: CpuSession, design, step: int) -> tuple[np.ndarray, np.ndarray]:
     population = session.population()
-    x = problem.encoding.load(problem.space, population.x)
+    x = problem.encoding.load(space_of(problem), population.x)
     h, v = sy.SGS.rows_of_cells(design, population.slots, step)
     return x[h.ravel()], x[v.ravel()]
 
@@ -51,7 +52,7 @@ def measure(spec: str, c_steps: int, repeats: int, threads: int) -> dict[str, ob
     if isinstance(problem, sy.Knapsack):
         twin: baseline.Problem = baseline.Knapsack(problem.profits, problem.weights, problem.capacity)
     else:
-        twin = baseline.MMDP(problem.space.n)
+        twin = baseline.MMDP(space_of(problem).n)
     binaries = {name: baseline.build(flags) for name, flags in BUILDS.items() if "if" not in name or spec[0] == "k"}
 
     # Equal answers, at every moment.

@@ -6,6 +6,7 @@ import pytest
 import systola as sy
 from conftest import Balance, OneMax, small_knapsack, small_multi_knapsack, small_release
 from systola.contracts import check_problem
+from systola.problem import space_of
 
 
 def customers():
@@ -83,7 +84,7 @@ PROBLEMS = [
 ]
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: f"{type(p).__name__}-{p.space.n}")
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: f"{type(p).__name__}-{space_of(p).n}")
 def test_contract(problem):
     check_problem(problem, trials=120, seed=3)
 
@@ -116,7 +117,7 @@ class QuickDice(Dice):
 def test_contract_of_other_encodings(problem):
     check_problem(problem)
     result = sy.solve(problem, sy.RS(size=50), stop=sy.Iterations(40))
-    assert problem.encoding.store(problem.space, result.solution[None]).shape == (1, problem.n)
+    assert problem.encoding.store(space_of(problem), result.solution[None]).shape == (1, problem.n)
     assert result.objective == (2 * 6 + 5 if isinstance(problem, Tour) else 3)
 
 

@@ -10,6 +10,7 @@ import pytest
 import systola as sy
 from systola import verbs
 from systola.digest import digest_of_data, digest_of_functions
+from systola.problem import record_of
 
 
 def digest(source, **names):
@@ -212,7 +213,7 @@ def test_what_is_defined_after_the_class(monkeypatch, old, new):
         monkeypatch.setattr(verbs, "_bodies", dict(before))  # as in a new process
         scope = {"sy": sy, "np": np, "__name__": "late"}
         exec(source, scope)
-        return type(scope["problem"].record).__name__
+        return type(record_of(scope["problem"])).__name__
 
     assert name(CLASS) == name(CLASS)
     assert name(CLASS) != name(CLASS.replace(old, new))

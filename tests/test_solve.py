@@ -13,7 +13,8 @@ import systola as sy
 import systola.run
 from conftest import Balance, OneMax, binary_problems, small_knapsack, small_release, story
 from systola.backends import cpu
-from systola.problem import evaluate
+from systola.model.objective import evaluate
+from systola.problem import digest_of, record_of, space_of
 
 ENGINES = [
     *(sy.SGS(flavour, length=9, width=3) for flavour in "TEVB"),
@@ -379,7 +380,7 @@ def test_plain_helpers_are_compiled_too():
             return twice(x[0])
 
     problem = Helped(4)
-    assert cpu.judge(problem.record, np.ones(4, np.uint8)) == 2
+    assert cpu.judge(record_of(problem), np.ones(4, np.uint8)) == 2
 
 
 # The last check
@@ -457,7 +458,7 @@ def test_a_whole_population_is_given():
     rows = []
     run(steps=0, start=start, callback=lambda p: rows.append(p.snapshot()) if p.stage == "done" else None)
     problem = small_knapsack()
-    assert problem.encoding.load(problem.space, rows[0].x)[:20].tolist() == start.tolist()
+    assert problem.encoding.load(space_of(problem), rows[0].x)[:20].tolist() == start.tolist()
 
 
 def test_booleans_and_whole_floats_are_decisions():
@@ -702,8 +703,8 @@ def test_names_and_places():
     problem = small_knapsack()
     result = run(problem, instance="mine")
     assert (result.instance, result.problem, result.algorithm) == ("mine", "Knapsack", "sga")
-    assert run(problem).instance == problem.describe()
-    assert result.digest == problem.digest()
+    assert run(problem).instance == str(problem)
+    assert result.digest == digest_of(problem)
     assert result.parameters == {"size": 20, "crossover": 0.9}
 
 
@@ -727,4 +728,4 @@ def test_other_encodings_have_a_recommended_engine():
 def test_the_plain_objective_agrees():
     for problem in binary_problems():
         solution = run(problem, backend="python").solution
-        assert evaluate(problem.record, solution.astype(int)) == plain_value(problem, solution)
+        assert evaluate(record_of(problem), solution.astype(int)) == plain_value(problem, solution)

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from systola.errors import InputError
-from systola.problem import Problem
+from systola.problem import Problem, space_of
 from systola.stop import Stop
 
 
@@ -74,6 +74,6 @@ def within_memory(problem: Problem) -> Iterator[None]:
         yield
     except MemoryError:
         raise InputError(
-            f"a run with {problem.space.n:,} decisions a solution needs more memory than this machine gives; choose a "
-            "smaller problem, grid (length, width) or population (size)"
+            f"a run with {space_of(problem).n:,} decisions a solution needs more memory than this machine gives; "
+            "choose a smaller problem, grid (length, width) or population (size)"
         ) from None

@@ -15,7 +15,8 @@ import numpy as np
 
 from systola.encodings import Array
 from systola.errors import CheckFailed
-from systola.problem import Problem, evaluate, fitness, violation
+from systola.model.objective import evaluate, fitness, violation
+from systola.problem import Problem, record_of
 from systola.records import widen
 
 _MOST_NUMBERS = 10**6  # of a problem's data
@@ -41,7 +42,7 @@ def check_exactly(problem: Problem, decisions: Array, found: Any) -> None:
     found
         What `evaluate` returned for it, compiled or with NumPy's integers.
     """
-    record = problem.record
+    record = record_of(problem)
     measures = _integers(found)
     if measures is None or sum(np.size(value) for value in record) > _MOST_NUMBERS:
         return

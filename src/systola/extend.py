@@ -10,11 +10,31 @@ from systola.engine_contract import check_engine
 from systola.engines.catalog import register_engine
 from systola.engines.engine import Design, check_number
 from systola.engines.own import engine_record
-from systola.increments import Guidance, Marks, Outlooks, Tables, Tallies, count, weigh
+from systola.model.capabilities import (
+    BestInsertion,
+    Bound,
+    Buffer,
+    Capability,
+    Construction,
+    EvaluationState,
+    Flips,
+    InsertionBlocks,
+    Insertions,
+    LocalSearch,
+    Reassignments,
+    Repair,
+    Reversals,
+    Seeding,
+    Segments,
+    Swaps,
+    SwapTable,
+    TieBreak,
+)
+from systola.model.incremental import measures_from_state, state_of
+from systola.model.objective import better, fitness, violation
 from systola.operators.appraisal import appraise, choose_appraisal, gauge
 from systola.operators.genes import copy
 from systola.population import assess, note, ranks_above, replace_row
-from systola.problem import better, fitness, violation
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw, exponential, numbers
 from systola.stop_flag import must_leave
 
@@ -26,15 +46,28 @@ __all__ = [
     "SELECT",
     "START",
     "STEP",
+    "BestInsertion",
     "Bits",
+    "Bound",
+    "Buffer",
+    "Capability",
+    "Construction",
     "Design",
     "Digits",
-    "Guidance",
-    "Marks",
+    "EvaluationState",
+    "Flips",
+    "InsertionBlocks",
+    "Insertions",
+    "LocalSearch",
     "Order",
-    "Outlooks",
-    "Tables",
-    "Tallies",
+    "Reassignments",
+    "Repair",
+    "Reversals",
+    "Seeding",
+    "Segments",
+    "SwapTable",
+    "Swaps",
+    "TieBreak",
     "appraise",
     "assess",
     "below",
@@ -45,12 +78,12 @@ __all__ = [
     "check_problem",
     "choose_appraisal",
     "copy",
-    "count",
     "draw",
     "engine_record",
     "exponential",
     "fitness",
     "gauge",
+    "measures_from_state",
     "must_leave",
     "note",
     "numbers",
@@ -58,7 +91,7 @@ __all__ = [
     "register_engine",
     "replace_row",
     "sample",
+    "state_of",
     "toggle",
     "violation",
-    "weigh",
 ]

@@ -16,7 +16,8 @@ from systola.backends.cpu import judge
 from systola.backends.session import Session
 from systola.encodings import Array
 from systola.errors import ObjectiveError
-from systola.problem import Problem, evaluate
+from systola.model.objective import evaluate
+from systola.problem import Problem, record_of
 from systola.records import widen
 
 
@@ -33,9 +34,9 @@ def check_faults(problem: Problem, session: Session) -> None:
 def explain_fault(problem: Problem, x: Array) -> str:
     """What is wrong with the objective of these decisions."""
     try:
-        value = judge(problem.record, x.copy())
+        value = judge(record_of(problem), x.copy())
     except NumbaError:
-        value = evaluate(widen(problem.record), x.astype(np.int64))
+        value = evaluate(widen(record_of(problem)), x.astype(np.int64))
     except Exception as error:
         return f"raised {type(error).__name__}: {error},"
     values = np.ravel(value)
@@ -66,7 +67,7 @@ def explain_refusal(problem: Problem, probe: Array) -> str:
     """What Numba says of the objective itself, and the line of the user's code."""
     body = type(problem).evaluate  # type: ignore[attr-defined]
     try:
-        numba.njit(body).compile((numba.typeof(problem.record), numba.typeof(probe)))
+        numba.njit(body).compile((numba.typeof(record_of(problem)), numba.typeof(probe)))
     except Exception as error:
         lines = [re.sub(r"\.+ Raised from .*", "", line).strip() for line in str(error).splitlines() if line.strip()]
         code = body.__code__

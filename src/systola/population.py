@@ -14,7 +14,7 @@ from numba.extending import overload
 
 from systola.encodings import Array, reveal
 from systola.kernel import inlined
-from systola.problem import evaluate, fitness, prefers, violation, write_measures
+from systola.model.objective import evaluate, fitness, prefers, violation, write_measures
 
 NEVER = -1
 LACKING = 0  # the place in an engine's memory that says whether there was no room to conclude a step; kept for that

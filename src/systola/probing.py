@@ -13,7 +13,8 @@ from systola.backends.cpu import judge
 from systola.encodings import Array
 from systola.errors import ObjectiveError, SlowObjectiveWarning
 from systola.faults import explain_refusal
-from systola.problem import MOST_MEASURES, Problem, evaluate
+from systola.model.objective import MOST_MEASURES, evaluate
+from systola.problem import Problem, record_of, senses_of
 from systola.records import widen
 
 
@@ -21,7 +22,7 @@ def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int
     """Whether the objective compiles, how many numbers it returns, and whether they are integers."""
     compiled = not numba.config.DISABLE_JIT
     try:
-        value = judge(problem.record, probe.copy()) if compiled else evaluate_plainly(problem, probe)
+        value = judge(record_of(problem), probe.copy()) if compiled else evaluate_plainly(problem, probe)
     except NumbaError:
         if backend == "cuda":
             raise ObjectiveError(
@@ -49,9 +50,10 @@ def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int
             f"evaluate must return a number or a tuple of at most {MOST_MEASURES} numbers, but "
             f"{type(problem).__name__} returned {value!r}"
         )
-    if len(values) < len(problem.senses):
+    if len(values) < len(senses_of(problem)):
         raise ObjectiveError(
-            f"{type(problem).__name__} declares {len(problem.senses)} objectives, but evaluate returned {len(values)}"
+            f"{type(problem).__name__} declares {len(senses_of(problem))} objectives, but evaluate returned "
+            f"{len(values)}"
         )
     # Interpreted code may return 0 here and 0.5 elsewhere; compiled code has one type for good, and so has our own.
     steady = compiled or type(problem).evaluate.__module__.startswith("systola.")  # type: ignore[attr-defined]
@@ -68,4 +70,4 @@ def _raised(problem: Problem, probe: Array, error: Exception) -> ObjectiveError:
 
 def evaluate_plainly(problem: Problem, decisions: Array) -> Any:
     """The objective interpreted, with integers as wide as compiled code has them."""
-    return evaluate(widen(problem.record), decisions.astype(np.int64))
+    return evaluate(widen(record_of(problem)), decisions.astype(np.int64))

@@ -15,8 +15,9 @@ from systola.checkpoint import write_checkpoint
 from systola.encodings import Array
 from systola.ending import ask_to_stop, time_limit
 from systola.faults import check_faults, told_plainly
+from systola.model.objective import violation
 from systola.population import NEVER
-from systola.problem import Problem, violation
+from systola.problem import Problem, record_of, senses_of, space_of
 from systola.signals import Interruption
 from systola.stop import Stop
 from systola.trace import Sample, Trace
@@ -46,20 +47,20 @@ Callback = Callable[[Progress], Any]
 def objective_of(problem: Problem, measures: Array) -> Any:
     """Measures in the problem's own units: a number, or a list for several objectives."""
     scale = problem.scale
-    values = [m.item() if scale == 1 else m.item() / scale for m in measures[: len(problem.senses)]]
+    values = [m.item() if scale == 1 else m.item() / scale for m in measures[: len(senses_of(problem))]]
     return values if len(values) > 1 else values[0]
 
 
 def violation_of(problem: Problem, measures: Array) -> float:
     """By how much the constraints are broken, in the problem's own units."""
-    return float(violation(problem.record, measures)) / problem.scale
+    return float(violation(record_of(problem), measures)) / problem.scale
 
 
 def reaches(problem: Problem, measures: Array, target: float) -> bool:
     """Whether a solution with these measures is feasible and at least as good as the target."""
     objective = objective_of(problem, measures)
     first = objective[0] if isinstance(objective, list) else objective
-    better_side = first >= target if problem.senses[0] > 0 else first <= target
+    better_side = first >= target if senses_of(problem)[0] > 0 else first <= target
     return bool(better_side) and violation_of(problem, measures) == 0
 
 
@@ -179,7 +180,7 @@ class Run:
     def best(self) -> tuple[Array, Array, int]:
         """Measures, decisions and step of the best solution so far."""
         best = self.session.best()
-        encoding, space = self.work.problem.encoding, self.work.problem.space
+        encoding, space = self.work.problem.encoding, space_of(self.work.problem)
         return np.array(best.score[0]), encoding.load(space, np.array(best.best))[0], int(best.step[0])
 
     def objective_of(self, measures: Array) -> Any:

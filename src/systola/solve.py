@@ -30,8 +30,10 @@ from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.islands import Islands
 from systola.islands.plan import Plan, in_brief, lay_out, run_lengths
+from systola.model.capabilities import Bound, capability
+from systola.model.objective import violation
 from systola.probing import evaluate_plainly, measures_of
-from systola.problem import Problem, violation
+from systola.problem import Problem, bind, can_compare, digest_of, record_of, senses_of, space_of
 from systola.result import Result
 from systola.rng import check_seed
 from systola.run import Callback, Run, objective_of, violation_of
@@ -109,9 +111,9 @@ def solve(
             designs = lay_out(problem, engines)
             stop = _limit(make_stop(stop), designs)
             given = _storage_of(problem, start, min(d.started for d in designs))
-            probe = problem.encoding.example(problem.space)
+            probe = problem.encoding.example(space_of(problem))
             if len(given):
-                probe = problem.encoding.load(problem.space, given[:1])[0]
+                probe = problem.encoding.load(space_of(problem), given[:1])[0]
         compiled, measures, dtype = measures_of(problem, probe, backend)
         saving = Path(checkpoint) if checkpoint else None, checkpoint_every
         backend = backend if compiled else "python"
@@ -150,11 +152,11 @@ def solve(
 def _fit(problem: Problem, engine: Engine | Islands | str | None) -> tuple[Problem, Engine | Islands]:
     """A problem that can be solved, and the engine that is meant; an InputError if they are none."""
     check_problem(problem)
-    problem.bind()
-    if not problem.offers("fitness"):
+    bind(type(problem))
+    if not can_compare(problem):
         raise InputError(
-            f"{type(problem).__name__} has {len(problem.senses)} objectives, and no method `fitness` that makes one "
-            "number of them (larger is better), by which an engine could compare solutions; add it"
+            f"{type(problem).__name__} has {len(senses_of(problem))} objectives, and no method `fitness` that makes "
+            "one number of them (larger is better), by which an engine could compare solutions; add it"
         )
     if engine is None or isinstance(engine, str):
         engine = make_engine("auto" if engine is None else engine, problem)
@@ -178,7 +180,7 @@ def _read_state(resume: str | Path | None, identity: dict[str, Any]) -> tuple[di
 def _identify(work: Work, engine: Engine) -> dict[str, Any]:
     """What a checkpoint must have been made with."""
     return {
-        "problem": work.problem.digest(),
+        "problem": digest_of(work.problem),
         "algorithm": engine.name,
         "parameters": parameters_of(engine),
         "operators": type(work.design.record).__name__,
@@ -204,7 +206,7 @@ def _identify_islands(plan: Plan, islands: Islands) -> dict[str, Any]:
     """What a checkpoint or a record of arrivals must have been made with; no longer for more demes."""
     told = {id(engine): parameters_of(engine) for engine in plan.engines}
     return {
-        "problem": plan.problem.digest(),
+        "problem": digest_of(plan.problem),
         "engines": run_lengths([engine.name for engine in plan.engines]),
         "parameters": run_lengths([told[id(engine)] for engine in plan.engines]),
         "operators": run_lengths([type(design.record).__name__ for design in plan.designs]),
@@ -239,7 +241,7 @@ def _open_session(work: Work, backend: str, threads: int | None, device: Any) ->
 
 
 def _storage_of(problem: Problem, start: Any, most: int) -> Array:
-    space = problem.space
+    space = space_of(problem)
     if start is None:
         return problem.encoding.empty(space, 0)
     rows = problem.encoding.store(space, start)
@@ -257,28 +259,28 @@ def _front_of(run: Run | Archipelago, engine: Engine | Islands) -> tuple[list[li
         return None, None
     problem = run.work.problem
     measures, rows = engine.members(run.session.population())
-    broken = [violation(problem.record, row) for row in measures]
+    broken = [violation(record_of(problem), row) for row in measures]
     least = min(broken, default=0)
     sound = [not value > least for value in broken]
-    vectors, rows = measures[sound][:, : len(problem.senses)], rows[sound]
-    kept = nondominated(-vectors * np.array(problem.senses))
+    vectors, rows = measures[sound][:, : len(senses_of(problem))], rows[sound]
+    kept = nondominated(-vectors * np.array(senses_of(problem)))
     vectors, rows = vectors[kept], rows[kept]
     ranked = np.lexsort(vectors.T[::-1])
     front = [objective_of(problem, vector) for vector in vectors[ranked]]
-    return [v if isinstance(v, list) else [v] for v in front], problem.encoding.load(problem.space, rows[ranked])
+    return [v if isinstance(v, list) else [v] for v in front], problem.encoding.load(space_of(problem), rows[ranked])
 
 
 def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, compiled: bool) -> Result:
     problem, seconds = run.work.problem, run.seconds  # what follows may be compiled first, and is no part of the run
     measures, decisions, found_at = run.best()
     try:
-        problem.encoding.store(problem.space, decisions[None])
+        problem.encoding.store(space_of(problem), decisions[None])
     except InputError as error:
         raise CheckFailed(
             f"an operator of {engine.name} broke the encoding of {type(problem).__name__}: {error}"
         ) from None
     # A copy: what is reported stays as it is, whatever `evaluate` does to what it is given.
-    plain = cpu.judge(problem.record, decisions.copy()) if compiled else evaluate_plainly(problem, decisions)
+    plain = cpu.judge(record_of(problem), decisions.copy()) if compiled else evaluate_plainly(problem, decisions)
     again = np.array(plain if isinstance(plain, tuple) else (plain,), run.work.dtype)
     exact = run.work.dtype == np.int64
     # Integers agree exactly; float sums made in another order may differ by rounding.
@@ -304,10 +306,11 @@ def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, 
         warnings.warn(notes[-1], InfeasibleWarning, stacklevel=3)
     found = measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,))
     objective = objective_of(problem, found)
-    bound = problem.bound()
+    known = capability(problem, Bound)
+    bound = known.value(problem) if known else None
     front, front_solutions = _front_of(run, engine)
     return Result(
-        instance=instance or problem.describe(),
+        instance=instance or str(problem),
         problem=type(problem).__name__,
         algorithm=engine.name,
         parameters=parameters_of(engine),
@@ -326,7 +329,7 @@ def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, 
         repeatable=run.repeatable,
         backend=run.backend,
         threads=run.threads,
-        digest=problem.digest(),
+        digest=digest_of(problem),
         limits={k: v for k, v in run.stop.__dict__.items() if v is not None},
         trace=run.trace,
         front=front,

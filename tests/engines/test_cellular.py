@@ -18,6 +18,7 @@ from systola.backends.step import before_steps
 from systola.encodings import sample
 from systola.engines.topology import near_square, ring, torus
 from systola.operators.local_search import tabu
+from systola.problem import bind, record_of, space_of
 from systola.records import widen
 from systola.rng import SEARCH, START, below, numbers
 
@@ -93,13 +94,13 @@ def world_of(problem):
         def cost(x):
             return sum((x[i] * x[i - 1] + 3 * i * x[i]) % 17 for i in range(len(x)))
 
-    known, space = lru_cache(maxsize=None)(cost), problem.space
+    known, space = lru_cache(maxsize=None)(cost), space_of(problem)
     low, high = (space.low.tolist(), space.high.tolist()) if hasattr(space, "low") else ([], [])
     return naive_cellular.World(lambda x: -known(tuple(x)), measures=lambda x: [known(tuple(x))], low=low, high=high)
 
 
 def session_of(problem, engine, compiled=False):
-    problem.bind()
+    bind(type(problem))
     design = engine.prepare(problem)
     measures = 2 if isinstance(problem, sy.Knapsack) else 1
     session = CpuSession(Work(problem, design, measures, np.int64, SEED), 1, compiled)
@@ -112,16 +113,16 @@ def individuals(problem, engine, design, session, step):
     size = design.started
     base = step % 2 * size if engine.update == "synchronous" else 0
     population = session.population()
-    x = problem.encoding.load(problem.space, population.x[base : base + size])
+    x = problem.encoding.load(space_of(problem), population.x[base : base + size])
     return x.tolist(), population.scores[base : base + size].tolist()
 
 
 def first_of(problem, size):
     """The first individuals, drawn as `sample` draws them."""
-    x = problem.encoding.empty(problem.space, size)
+    x = problem.encoding.empty(space_of(problem), size)
     for row in range(size):
-        sample(problem.space, x, row, SEED, START, 0, row)
-    return problem.encoding.load(problem.space, x)
+        sample(space_of(problem), x, row, SEED, START, 0, row)
+    return problem.encoding.load(space_of(problem), x)
 
 
 def check_twin(problem, engine, steps, compiled=False):
@@ -147,7 +148,7 @@ def check_twin(problem, engine, steps, compiled=False):
         assert x == wanted.population, f"step {step}"
         assert scores == [world.measures(y) for y in x]
         best = session.best()
-        assert problem.encoding.load(problem.space, best.best)[0].tolist() == wanted.best
+        assert problem.encoding.load(space_of(problem), best.best)[0].tolist() == wanted.best
         assert (best.step[0], best.cell[0]) == wanted.found
 
 
@@ -254,14 +255,14 @@ def walk(problem, lengths, search=tabu, doublings=0, cells=range(10**4)):
     design = Small(local_search="tabu").prepare(problem)
     population, lanes, _ = allocate(Work(problem, design, 1, np.int64, SEED), 2, 1)
     x, world, key = first_of(problem, 1)[0], world_of(problem), key_of(doublings, cells)
-    record = widen(problem.record) if search is tabu else problem.record
+    record = widen(record_of(problem)) if search is tabu else record_of(problem)
     steps = naive_cellular.tabu_walk(world, x.tolist(), naive_cellular.stream(*key))
     steps = list(islice(steps, max(lengths) << doublings))
     found = []
     for length in lengths:
         population.x[1], population.scores[1] = x, world.measures(x.tolist())
         population.tally[1] = population.scores[1]
-        s = before_steps(record, problem.space, population, lanes, SEED)
+        s = before_steps(record, space_of(problem), population, lanes, SEED)
         search(design.record._replace(length=length), s, 1, key, 1)
         found.append((lanes.child[1].tolist(), population.x[1].tolist()))
         assert population.scores[1].tolist() == world.measures(found[-1][1])
@@ -301,7 +302,7 @@ def test_how_long_exchanges_are_forbidden(n):
         key = (SEED, SEARCH, 3, cell)
         if naive_cellular.tabu_length(1, naive_cellular.stream(*key)) == 1:
             population.x[0] = np.arange(n)
-            s = before_steps(widen(problem.record), problem.space, population, lanes, SEED)
+            s = before_steps(widen(record_of(problem)), space_of(problem), population, lanes, SEED)
             tabu(design.record._replace(length=1), s, 0, key, 0)
             seen |= set(lanes.scratch[0].tolist()) - {0}
     assert seen == {1 + steps for steps in naive_cellular.tenures(n)}

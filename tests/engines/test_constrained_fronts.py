@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import systola as sy
 from conftest import story
 from engines import naive_pareto
+from systola.problem import senses_of
 
 
 class Pack(sy.Problem):
@@ -95,7 +96,7 @@ def dominates(a, b, sense=1):
 
 def check_front(problem, result):
     """What must hold of every result."""
-    count, sense = len(problem.senses), problem.senses[0]
+    count, sense = len(senses_of(problem)), senses_of(problem)[0]
     found = [problem.evaluate(x) for x in result.front_solutions]
     assert [[int(v) for v in m[:count]] for m in found] == result.front
     assert {problem.violation(m) for m in found} == {result.violation}

@@ -11,7 +11,8 @@ from engines.naive_sns import run
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.engines.neighbourhood import evaluations_for
-from systola.problem import evaluate, fitness
+from systola.model.objective import evaluate, fitness
+from systola.problem import record_of, space_of
 from systola.rng import STEP, below, draw
 
 SEED = 4
@@ -29,7 +30,7 @@ PROBLEMS = {
 
 def open_run(problem, engine):
     design = engine.prepare(problem)
-    probe = evaluate(problem.record, np.zeros(problem.space.n, np.uint8))
+    probe = evaluate(record_of(problem), np.zeros(space_of(problem).n, np.uint8))
     measures = len(probe) if isinstance(probe, tuple) else 1
     dtype = np.float64 if isinstance(problem, Balance) else np.int64
     session = CpuSession(Work(problem, design, measures, dtype, SEED), 1)
@@ -40,13 +41,13 @@ def open_run(problem, engine):
 def mesh_of(problem, design, session, step):
     population = session.population()
     (rows,) = sy.SNS.rows_of_cells(design, population.slots, step)
-    return problem.encoding.load(problem.space, population.x)[rows]
+    return problem.encoding.load(space_of(problem), population.x)[rows]
 
 
 def fitness_of(problem):
     def value(x):
-        measures = evaluate(problem.record, np.array(x, np.uint8))
-        return fitness(problem.record, np.array(measures if isinstance(measures, tuple) else (measures,)))
+        measures = evaluate(record_of(problem), np.array(x, np.uint8))
+        return fitness(record_of(problem), np.array(measures if isinstance(measures, tuple) else (measures,)))
 
     return value
 
@@ -71,7 +72,7 @@ def random_decisions(n):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_equals_naive_twin(name, options):
     problem, engine = PROBLEMS[name], sy.SNS(*options)
-    n = problem.space.n
+    n = space_of(problem).n
     if n > 30 and not engine.exponential:
         pytest.skip("the twin is too slow for a large square mesh")
     steps = n + 3 if n < 30 else 9  # past a full tour, so that rows move
@@ -95,7 +96,7 @@ def test_tallies_stay_those_of_the_solutions():
     design, session = open_run(problem, sy.SNS(True, True, True, repair=True, seeded=True))
     session.sweep(1, 30, 0, session.lanes)
     population = session.population()
-    x = problem.encoding.load(problem.space, population.x)
+    x = problem.encoding.load(space_of(problem), population.x)
     for row in range(0, design.rows, 5):
         profit, excess = problem.profits @ x[row], max(0, (problem.weights @ x[row] - problem.capacities).max())
         assert population.scores[row].tolist() == [profit, excess]
@@ -174,7 +175,7 @@ def test_ga_makes_children_mostly_of_the_better_parent():
     start = [np.zeros(n, int)] * 5 + [np.ones(n, int)] * 5
     design = sy.GA(size=10, mutation=0.0).prepare(OneMax(n))
     session = CpuSession(Work(OneMax(n), design, 1, np.int64, 1), 1)
-    session.give(OneMax(n).encoding.store(OneMax(n).space, np.array(start)))
+    session.give(OneMax(n).encoding.store(space_of(OneMax(n)), np.array(start)))
     session.start(0, session.lanes)
     session.sweep(1, 1, 0, session.lanes)
     ones = session.population().scores[10:20, 0]

@@ -12,6 +12,7 @@ from systola.archive import nondominated
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.engines import pareto
+from systola.problem import bind, senses_of
 
 SEED = 11
 
@@ -23,7 +24,7 @@ def shop(jobs=6, objectives="makespan,tardiness,tardy", seed=1):
 
 
 def session_of(problem, engine, compiled=False, threads=1):
-    problem.bind()
+    bind(type(problem))
     session = CpuSession(Work(problem, engine.prepare(problem), 4, np.int64, SEED), threads, compiled)
     session.start(0, session.lanes)
     return session
@@ -43,7 +44,7 @@ def sections(population):
 @pytest.mark.parametrize("objectives", ["makespan,tardiness,tardy", "flowtime,makespan", "makespan"])
 def test_twin(engine, objectives):
     problem = shop(objectives=objectives)
-    count = len(problem.senses)
+    count = len(senses_of(problem))
 
     def measure(x):
         return 0, tuple(int(v) for v in problem.evaluate(np.array(x))[:count])
@@ -146,7 +147,7 @@ def test_senses_of_objectives(neighbourhood):
     problem = Choice(np.array([5, 3, 9, 2, 7]), np.array([2, 8, 1, 9, 3]))
     result = sy.solve(problem, sy.PLS(neighbourhood=neighbourhood), stop=sy.Iterations(200), backend="python")
     every = np.array([problem.evaluate(np.array(x)) for x in itertools.product((0, 1), repeat=5)])
-    best = np.unique(every[nondominated(-every * np.array(problem.senses))], axis=0).tolist()
+    best = np.unique(every[nondominated(-every * np.array(senses_of(problem)))], axis=0).tolist()
     assert all(vector in best for vector in result.front) if neighbourhood == "flip-two" else result.front == best
 
 

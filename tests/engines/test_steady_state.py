@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from systola.increments import count
 
 import systola as sy
 from conftest import small_knapsack, story
@@ -11,7 +12,7 @@ from engines.naive_steady_state import Twin
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.formats.generalized_assignment_generator import generate
-from systola.increments import count
+from systola.problem import record_of
 from systola.problems.polishing import find_lightest
 from systola.records import widen
 from systola.rng import SEARCH
@@ -75,7 +76,7 @@ def test_polishing_keeps_the_tally_and_is_never_worse(kind, agents, jobs, seed, 
     problem = sy.GeneralizedAssignment(problem.costs, problem.loads, problem.capacities, maximise)
     draws = np.random.default_rng(seed)
     x = draws.integers(0, agents, (1, problem.jobs)).astype(np.int32)
-    record, work = widen(problem.record), np.zeros(4 * agents, np.int32)
+    record, work = widen(record_of(problem)), np.zeros(4 * agents, np.int32)
     before, tally = np.zeros(2 + agents, np.int64), np.zeros(2 + agents, np.int64)
     count(record, x, 0, None, tally)
     before[:] = tally
@@ -123,7 +124,7 @@ def test_rank_selection_is_linear_in_rank():
     problem = small_knapsack()
     scores = np.array([[v, 0] for v in (10, 40, 20, 30)])
     places = np.arange(4, dtype=np.int32)
-    draws = [int(rank(None, problem.record, scores, 0, places, (1, SEARCH, t, 0))) for t in range(4000)]
+    draws = [int(rank(None, record_of(problem), scores, 0, places, (1, SEARCH, t, 0))) for t in range(4000)]
     wanted = np.array([1, 4, 2, 3]) / 10 * 4000
     assert chisquare(np.bincount(draws, minlength=4), wanted).pvalue > 1e-4
 

@@ -11,7 +11,8 @@ from engines.naive_sgs import points, run
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.engines.systolic_plan import crossover_plan, mutation_plan
-from systola.problem import better, evaluate
+from systola.model.objective import better, evaluate
+from systola.problem import record_of, space_of
 
 PROBLEMS = {
     "marks, additive": small_knapsack(21),
@@ -38,7 +39,7 @@ class Flipped(sy.Problem):
 
 def open_run(problem, flavour, seed=4):
     design = sy.SGS(flavour).prepare(problem)
-    probe = evaluate(problem.record, np.zeros(problem.space.n, np.uint8))
+    probe = evaluate(record_of(problem), np.zeros(space_of(problem).n, np.uint8))
     count = len(probe) if isinstance(probe, tuple) else 1
     dtype = np.float64 if isinstance(problem, Balance) else np.int64
     session = CpuSession(Work(problem, design, count, dtype, seed), 1)
@@ -49,7 +50,7 @@ def open_run(problem, flavour, seed=4):
 def streams(problem, design, session, step):
     """Solutions by 1-based cell before step + 1, read from the rotating rows."""
     population = session.population()
-    x = problem.encoding.load(problem.space, population.x)
+    x = problem.encoding.load(space_of(problem), population.x)
     rows_h, rows_v = sy.SGS.rows_of_cells(design, population.slots, step)
     tau, l = design.shape  # noqa: E741
     by_cell = [
@@ -76,15 +77,15 @@ def check_against_twin(problem, flavour, steps):
     session.sweep(1, steps, 0, session.lanes)
 
     def measure(x):
-        value = evaluate(problem.record, np.array(x, np.uint8))
+        value = evaluate(record_of(problem), np.array(x, np.uint8))
         return np.array(value if isinstance(value, tuple) else (value,))
 
-    expected = run(flavour, horizontal, vertical, steps, measure, lambda a, b: better(problem.record, a, b))
+    expected = run(flavour, horizontal, vertical, steps, measure, lambda a, b: better(record_of(problem), a, b))
     assert streams(problem, design, session, steps) == expected
     # Stored measures are those of the stored solutions.
     population = session.population()
     for row in range(0, design.rows, 7):
-        x = problem.encoding.load(problem.space, population.x[row : row + 1])[0]
+        x = problem.encoding.load(space_of(problem), population.x[row : row + 1])[0]
         assert population.scores[row].tolist() == measure(x.tolist()).tolist()
 
 

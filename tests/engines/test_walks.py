@@ -5,6 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from systola.increments import tabulate
 
 import systola as sy
 from conftest import OneMax, small_knapsack, small_multi_knapsack, small_release, story
@@ -15,10 +16,10 @@ from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.contracts import check_problem
 from systola.encodings import sample
-from systola.increments import tabulate
 from systola.lines import padded
+from systola.model.objective import evaluate
 from systola.operators.neighbourhoods import lay_out
-from systola.problem import evaluate
+from systola.problem import bind, record_of, senses_of, space_of
 from systola.records import widen
 from systola.rng import START
 
@@ -148,7 +149,7 @@ def plain_measures(problem):
         return lambda x: [sum(flows[i][k] * distances[x[i]][x[k]] for i in range(len(x)) for k in range(len(x)))]
     if isinstance(problem, OneMax):
         return lambda x: [sum(x)]
-    record = widen(problem.record)  # of problems whose `evaluate` is as plain as it gets
+    record = widen(record_of(problem))  # of problems whose `evaluate` is as plain as it gets
     return lambda x: [int(v) for v in np.atleast_1d(evaluate(record, np.array(x)))]
 
 
@@ -156,11 +157,11 @@ def world_of(problem):
     """The problem as the twins see it."""
     known = plain_measures(problem)
     measures = lru_cache(maxsize=None)(lambda x: tuple(known(list(x))))
-    space = problem.space
+    space = space_of(problem)
     kind = {"Bits": "bits", "Digits": "integers", "Order": "permutation"}[type(space).__name__]
     low, high = (space.low.tolist(), space.high.tolist()) if kind == "integers" else ([], [])
     world = naive_walks.World(
-        lambda x: problem.senses[0] * measures(tuple(x))[0],
+        lambda x: senses_of(problem)[0] * measures(tuple(x))[0],
         measures=lambda x: list(measures(tuple(x))),
         low=low,
         high=high,
@@ -200,7 +201,7 @@ def world_of(problem):
 
 
 def session_of(problem, engine, compiled=False):
-    problem.bind()
+    bind(type(problem))
     design = engine.prepare(problem)
     world = world_of(problem)
     count = len(world.measures(first_of(problem, 1)[0]))
@@ -211,10 +212,10 @@ def session_of(problem, engine, compiled=False):
 
 def first_of(problem, size):
     """The first solutions, drawn as `sample` draws them."""
-    x = problem.encoding.empty(problem.space, size)
+    x = problem.encoding.empty(space_of(problem), size)
     for row in range(size):
-        sample(problem.space, x, row, SEED, START, 0, row)
-    return problem.encoding.load(problem.space, x).tolist()
+        sample(space_of(problem), x, row, SEED, START, 0, row)
+    return problem.encoding.load(space_of(problem), x).tolist()
 
 
 def twin_of(problem, engine, world, size):
@@ -245,10 +246,10 @@ def check_twin(problem, engine, steps, compiled=False):
         population, best = session.population(), session.best()
         if step or greedy:  # a walk sets out in its first step
             rows = wanted.now if greedy else [wanted.now, wanted.best]
-            x = problem.encoding.load(problem.space, population.x[: len(rows)]).tolist()
+            x = problem.encoding.load(space_of(problem), population.x[: len(rows)]).tolist()
             assert x == rows, f"step {step}"
             assert population.scores[: len(rows)].tolist() == [world.measures(y) for y in rows]
-        assert problem.encoding.load(problem.space, best.best)[0].tolist() == wanted.best
+        assert problem.encoding.load(space_of(problem), best.best)[0].tolist() == wanted.best
         assert best.score[0].tolist() == world.measures(wanted.best)
         assert (best.step[0], best.cell[0]) == (wanted.found if greedy else (wanted.found, 0))
     return [did for _, did in states]

@@ -16,6 +16,7 @@ from systola.formats import Instance, catalog, describe, list_formats, list_gene
 from systola.formats.knapsack import pisinger
 from systola.formats.library import Library, Part
 from systola.formats.next_release import generate
+from systola.problem import digest_of, space_of
 from systola.problems.customer_release import CustomerRelease
 
 KNAPSACK = "3 10\n5 4\n6 5\n7 6\n1 1 0\n"
@@ -58,19 +59,19 @@ def refusal(spec: str, problem: str | None = None) -> str:
 
 def test_generated_instances() -> None:
     knapsack = open_instance("knapsack:1000-1000")
-    assert knapsack.problem.digest() == pisinger(1000, 1000).digest()
+    assert digest_of(knapsack.problem) == digest_of(pisinger(1000, 1000))
     assert (knapsack.name, knapsack.kind, knapsack.best_known) == ("knapsack:1000-1000", "knapsack", 27_305)
     assert open_instance("knapsack:50-70").best_known is None
     strong = open_instance("knapsack:100-1000?kind=strong")
-    assert strong.problem.digest() == pisinger(100, 1000, "strong").digest()
+    assert digest_of(strong.problem) == digest_of(pisinger(100, 1000, "strong"))
     assert strong.best_known is None
     deceptive = open_instance("mmdp:300", "mmdp")
     assert isinstance(deceptive.problem, MMDP)
     assert deceptive.best_known == 50
     release = open_instance("nrp:100-20@3?weight=0.3")
-    assert release.problem.digest() == generate(100, 20, 3, 0.3).digest()
+    assert digest_of(release.problem) == digest_of(generate(100, 20, 3, 0.3))
     assert release.name == "nrp:100-20@3?weight=0.3"
-    assert open_instance("nrp:100-20").problem.digest() == open_instance("nrp:100-20@1").problem.digest()
+    assert digest_of(open_instance("nrp:100-20").problem) == digest_of(open_instance("nrp:100-20@1").problem)
 
 
 def test_files_are_recognised(folder: Path) -> None:
@@ -195,7 +196,7 @@ def test_descriptions_are_plain(folder: Path, spec: str) -> None:
     instance = open_instance(spec)
     shown = describe(instance)
     assert json.loads(json.dumps(shown)) == shown
-    assert shown["decisions"] == instance.problem.space.n
+    assert shown["decisions"] == space_of(instance.problem).n
     assert shown["best_known"] == instance.best_known
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from systola import InputError, Knapsack
 from systola.formats import open_instance
 from systola.formats.knapsack import KINDS, TABLE_1, pisinger, read, write
+from systola.problem import digest_of, space_of
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "kp"
 needs_public = pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")
@@ -50,7 +51,7 @@ def test_public_files(row: dict[str, str]) -> None:
     instance = read(PUBLIC / row["name"])
     assert isinstance(instance.problem, Knapsack)
     assert instance.name == row["name"]
-    assert instance.problem.space.n == int(row["n"])
+    assert space_of(instance.problem).n == int(row["n"])
     assert instance.problem.capacity == int(row["capacity"])
     assert instance.best_known == int(row["best_known"]) == optimum(instance.problem)
 
@@ -60,7 +61,7 @@ def test_public_files(row: dict[str, str]) -> None:
 def test_the_generator_makes_the_public_files(row: dict[str, str]) -> None:
     _, number, items, spread, _ = row["name"].split("_")
     made = pisinger(int(items), int(spread), KINDS[int(number)])
-    assert made.digest() == read(PUBLIC / row["name"]).problem.digest()
+    assert digest_of(made) == digest_of(read(PUBLIC / row["name"]).problem)
 
 
 def test_the_generator_refuses_what_it_cannot_make() -> None:
@@ -87,9 +88,9 @@ def test_what_is_written_is_read(problem: Knapsack, data: st.DataObject) -> None
         path = Path(folder) / "some.txt"
         write(problem, path)
         plain = read(path)
-        assert plain.problem.digest() == problem.digest()
+        assert digest_of(plain.problem) == digest_of(problem)
         assert (plain.best_known, plain.solution) == (None, None)
-        assert open_instance(str(path), "knapsack").problem.digest() == problem.digest()
+        assert digest_of(open_instance(str(path), "knapsack").problem) == digest_of(problem)
         if not fits:
             with pytest.raises(InputError, match="must weigh at most"):
                 write(problem, path, solution)

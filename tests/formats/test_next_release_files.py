@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from systola import InputError, NextRelease
 from systola.formats.next_release import generate, read_planner_set, read_requests, read_table
+from systola.problem import space_of
 from systola.problems import customer_release
 from systola.problems.customer_release import CustomerRelease
 from systola.rng import below, draw
@@ -227,7 +228,7 @@ def test_more_needs_than_memory_holds_are_refused(tmp_path: Path, monkeypatch: p
 def test_public_table() -> None:
     instance = read_table(PUBLIC / "extra" / "dataset2_sagrado.dat")
     assert isinstance(instance.problem, NextRelease)
-    assert instance.problem.space.n == 100
+    assert space_of(instance.problem).n == 100
     assert instance.problem.costs.sum() == 1037
     assert instance.problem.values[0] == 1 * 1 + 5 * 3 + 3 * 1 + 3 * 3 + 1 * 1
     assert instance.notes[1].startswith("42 dependencies")
@@ -238,7 +239,7 @@ def test_public_planner_set() -> None:
     instance = read_planner_set(PUBLIC / "extra" / "rp_ms_requirements.csv")
     assert isinstance(instance.problem, NextRelease)
     assert instance.name == "rp_ms"
-    assert instance.problem.space.n == 50
+    assert space_of(instance.problem).n == 50
     assert instance.problem.costs[0] == 66
     assert instance.problem.values[0] == 9 * 8 + 3 * 9 + 5 * 9 + 7 * 9
 
@@ -257,5 +258,5 @@ def test_public_requests(row: dict[str, str]) -> None:
     instance = read_requests(PUBLIC / f"{stem}.txt", int(percent) / 100)
     assert isinstance(instance.problem, CustomerRelease)
     assert instance.name == row["name"]
-    assert instance.problem.space.n == int(row["customers"])
+    assert space_of(instance.problem).n == int(row["customers"])
     assert instance.problem.budget == int(row["budget_rounded"])

@@ -16,6 +16,7 @@ from systola import InputError
 from systola.cli import main
 from systola.formats import Instance, describe, open_instance
 from systola.formats.quadratic_assignment import cost, read_qaplib, read_solution, write
+from systola.problem import digest_of, space_of
 from systola.problems import QuadraticAssignment
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "qap"
@@ -86,7 +87,7 @@ def test_numbers_are_read_wherever_lines_end(problem: QuadraticAssignment, data:
         path = Path(folder) / "some.dat"
         path.write_bytes("".join(f"{gap}{number}" for gap, number in zip(spaces, numbers, strict=True)).encode())
         for instance in (read_qaplib(path), open_instance(str(path), "qap")):
-            assert instance.problem.digest() == problem.digest()
+            assert digest_of(instance.problem) == digest_of(problem)
 
 
 @given(assignments(), st.data())
@@ -98,7 +99,7 @@ def test_what_is_written_is_read(problem: QuadraticAssignment, data: st.DataObje
         path = Path(folder) / "some.dat"
         write(problem, path)
         plain = read_qaplib(path)
-        assert plain.problem.digest() == problem.digest()
+        assert digest_of(plain.problem) == digest_of(problem)
         assert (plain.best_known, plain.solution, plain.notes) == (None, None, ())
         write(problem, path, best)
         told = read_qaplib(path)
@@ -191,7 +192,7 @@ def test_a_file_that_is_also_a_list_of_knapsacks_asks_for_the_problem(tmp_path: 
     path = written(tmp_path, "3\n" + "1 1 1\n" * 6)
     with pytest.raises(InputError, match=r"some\.dat fits mknap1 and mknapcb and QAPLIB; name the problem"):
         open_instance(str(path))
-    assert open_instance(str(path), "qap").problem.space.n == 3
+    assert space_of(open_instance(str(path), "qap").problem).n == 3
 
 
 # Solutions
@@ -335,7 +336,7 @@ def test_instances_are_shown_and_converted(tmp_path: Path, capsys: pytest.Captur
     )
     assert (tmp_path / "copy.sln").read_text() == f"3 {INVERSE}\n3 1 2\n"
     grid = open_instance("qap:grid-2x3@4")
-    assert open_instance(str(generated)).problem.digest() == grid.problem.digest()
+    assert digest_of(open_instance(str(generated)).problem) == digest_of(grid.problem)
     assert main(["instances", "show", "--json", str(copy), str(generated)]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert [(facts["problem"], facts["best_known"]) for facts in shown] == [("qap", INVERSE), ("qap", grid.best_known)]

@@ -19,6 +19,7 @@ from systola.islands.islands import Islands
 from systola.islands.parcel import Parcel, pack, size_of_parcel, unpack
 from systola.islands.torus import connectivity, neighbours_of
 from systola.islands.transport import Mailboxes
+from systola.problem import space_of
 
 
 def assignment(jobs=40, agents=5, seed=1):
@@ -134,7 +135,7 @@ def test_a_deme_equals_the_obvious_twin_with_guests():
     from systola.backends.session import Work
 
     deme = Deme(0, Work(problem, engine.prepare(problem), 2, np.int64, 5), islands, [1])
-    deme.start(problem.encoding.empty(problem.space, 0))
+    deme.start(problem.encoding.empty(space_of(problem), 0))
     twin = Twin(problem, 8, engine.crossover_probability, engine.mutation_probability, 5)
     draws = np.random.default_rng(1)
     queue = []
@@ -261,14 +262,14 @@ def test_any_engine_can_be_a_deme(name):
 def test_a_guest_better_than_all_is_what_a_deme_goes_on_from():
     problem = small_knapsack(16)
     best = sy.solve(problem, sy.SGA(size=20), stop=sy.Iterations(30), backend="python")
-    row = problem.encoding.store(problem.space, best.solution[None])
+    row = problem.encoding.store(space_of(problem), best.solution[None])
     from systola.backends.session import Work
 
     for name, engine in ENGINES.items():
         if name == "ssga":
             continue
         deme = Deme(0, Work(problem, engine.prepare(problem), 2, np.int64, 5), Islands(engine, 2), [1], compiled=False)
-        deme.start(problem.encoding.empty(problem.space, 0))
+        deme.start(problem.encoding.empty(space_of(problem), 0))
         deme.take_in(Parcel(0, 1, 0, 0, np.ones(1, np.uint8), row))
         deme.advance(1)
         deme.look(0.0)

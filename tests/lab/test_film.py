@@ -7,7 +7,8 @@ import systola as sy
 from systola.engines.catalog import make_engine
 from systola.formats import open_instance
 from systola.lab.film import choose_moments, film_grid
-from systola.problem import fitness
+from systola.model.objective import fitness
+from systola.problem import record_of
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def test_frames_hold_the_best_solution(spec, name, settings, shape):
     assert [frame.shape for frame in frames] == [shape] * 3
     # Solutions are only ever replaced by better ones, so the best of all is still in its cell.
     result = sy.solve(problem, engine, seed=3, stop=sy.Iterations(30))
-    best = fitness(problem.record, np.array(problem.evaluate(result.solution), dtype=np.int64).reshape(-1))
+    best = fitness(record_of(problem), np.array(problem.evaluate(result.solution), dtype=np.int64).reshape(-1))
     assert frames[-1].max() == best
     assert frames[0].mean() < frames[1].mean() <= frames[2].mean()
 

@@ -10,12 +10,13 @@ from systola.backends.session import Work
 from systola.formats import open_instance
 from systola.lab import profile
 from systola.lab.profile import MOMENTS, REPEATS, Profile, profile_search
+from systola.problem import bind
 
 
 @pytest.fixture(scope="module")
 def line():
     problem = open_instance("flowshop:8x3?objectives=makespan,tardiness,tardy").problem
-    problem.bind()
+    bind(type(problem))
     return problem
 
 

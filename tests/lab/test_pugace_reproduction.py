@@ -17,6 +17,7 @@ from systola.lab.published import load_figures
 from systola.lab.reproductions import pugace
 from systola.lab.reproductions.pugace import GROUPS, check_files, choose_groups, contenders_of, reproduce
 from systola.lab.store import Store
+from systola.problem import space_of
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "qap"
 HITS, SECONDS = GROUPS
@@ -181,7 +182,7 @@ def test_public_files():
     for name in table.instances:
         found = open_instance(str(PUBLIC / f"{name.lower()}.dat"))
         assert found.best_known == table.optima[name]
-        assert found.problem.space.n == table.figures[name, "n"][0]
+        assert space_of(found.problem).n == table.figures[name, "n"][0]
         assert (found.problem.flows.any() and found.problem.distances.any()) == (name != "Esc16f")
 
 

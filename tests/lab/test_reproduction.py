@@ -12,6 +12,7 @@ from systola.lab.reproductions import sgs as reproduction
 from systola.lab.reproductions.sgs import ALGORITHMS, GROUPS, WEIGHTS, Group, choose_groups, jobs_of, reproduce
 from systola.lab.store import Store
 from systola.lab.tables import format_number
+from systola.problem import space_of
 
 KNAPSACK, DECEPTIVE, RELEASE = GROUPS
 
@@ -75,7 +76,7 @@ def test_instances_are_the_papers():
         assert set(ALGORITHMS) == set(figures.algorithms)
         assert set(group.quick) <= set(group.instances)
         for name in group.instances:
-            assert open_instance(name).problem.space.n > 0
+            assert space_of(open_instance(name).problem).n > 0
 
 
 def test_a_run_of_a_release_is_one_for_each_weight():

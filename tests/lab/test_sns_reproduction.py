@@ -14,6 +14,7 @@ from systola.lab.reproductions import sns
 from systola.lab.reproductions.figures import FIGURES, draw_figures
 from systola.lab.reproductions.sns import CONTENDERS, GROUPS, Group, check_files, choose_groups, jobs_of, reproduce
 from systola.lab.store import Store
+from systola.problem import space_of
 
 NAMES = tuple(contender.name for contender in CONTENDERS)
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "mkp"
@@ -241,7 +242,7 @@ def test_what_needs_more_than_the_budget_makes_one_step(fill, folder, monkeypatc
     monkeypatch.setattr(sns, "evaluations_for", lambda items: 2 * items * items - 1)
     monkeypatch.setattr(sns, "MOST_EVALUATIONS", 1)
     jobs = jobs_of(TINY, folder, 1)
-    items = open_instance(f"{folder}/mknap2.txt#SENTO2").problem.space.n
+    items = space_of(open_instance(f"{folder}/mknap2.txt#SENTO2").problem).n
     assert jobs["SENTO2", "sns"][0].stop.evaluations == 2 * items * items
     assert jobs["SENTO2", "sns-exp"][0].stop.evaluations == 2 * items * items - 1
     tables = reproduce(TINY, fill(jobs, lambda *_: (5, 1.0)), runs=1, folder=folder)
@@ -269,7 +270,7 @@ def test_tiny_files(folder, tiny_budget, tmp_path, monkeypatch):
 
 def best_of(problem):
     """The optimum, by trying all."""
-    n = problem.space.n
+    n = space_of(problem).n
     choices = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     fits = (choices @ problem.weights.T <= problem.capacities).all(axis=1)
     return int((choices @ problem.profits)[fits].max())

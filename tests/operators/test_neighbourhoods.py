@@ -11,6 +11,7 @@ from engines import naive_walks
 from systola.backends.session import Work, allocate
 from systola.backends.step import before_steps
 from systola.encodings import Bits, Digits
+from systola.model.objective import evaluate
 from systola.operators.neighbourhoods import lay_out
 from systola.operators.neighbours import (
     follow,
@@ -22,7 +23,7 @@ from systola.operators.neighbours import (
     row_end,
     survey,
 )
-from systola.problem import evaluate
+from systola.problem import bind, record_of, senses_of, space_of
 from systola.records import widen
 
 BINARY, INTEGER, ORDERED = ("flip", "flip-two"), ("reassign",), ("swap", "insertion", "reversal")
@@ -101,8 +102,8 @@ PROBLEMS = [
 PAIRS = [
     (problem, name)
     for problem in PROBLEMS
-    for name in {Bits: BINARY, Digits: INTEGER}.get(type(problem.space), ORDERED)
-    if problem.space.n < 60 or name == "flip"
+    for name in {Bits: BINARY, Digits: INTEGER}.get(type(space_of(problem)), ORDERED)
+    if space_of(problem).n < 60 or name == "flip"
 ]
 
 
@@ -110,9 +111,9 @@ class Place:
     """A session's arrays, in which the present solution is row 0."""
 
     def __init__(self, problem, name, chunk, x):
-        problem.bind()
-        self.problem, self.name, self.space = problem, name, problem.space
-        self.record = widen(problem.record)
+        bind(type(problem))
+        self.problem, self.name, self.space = problem, name, space_of(problem)
+        self.record = widen(record_of(problem))
         design = sy.Tabu(name).prepare(problem)
         self.engine, self.size = design.record, design.cells
         first = self.measures(x)
@@ -146,7 +147,7 @@ class Place:
         number, at = 0, lane * self.share
         i, j = locate(self.engine, 0)
         fresh = True
-        counted = len(self.problem.senses) if self.alone else self.lanes.trial.shape[1]
+        counted = len(senses_of(self.problem)) if self.alone else self.lanes.trial.shape[1]
         while number < self.size:
             if j == row_end(self.engine, i):
                 i, fresh = i + 1, True
@@ -185,7 +186,7 @@ class Place:
 
 @pytest.mark.parametrize("chunk", [1, 64], ids=["one at a time", "blocks"])
 @pytest.mark.parametrize(
-    ("problem", "name"), PAIRS, ids=lambda v: v if isinstance(v, str) else f"{type(v).__name__}-{v.space.n}"
+    ("problem", "name"), PAIRS, ids=lambda v: v if isinstance(v, str) else f"{type(v).__name__}-{space_of(v).n}"
 )
 @settings(deadline=None, max_examples=4)
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 16), min_size=1, max_size=8))
@@ -202,7 +203,7 @@ def test_neighbours_are_measured_as_evaluated(problem, name, chunk, seed, widths
 
 
 def draw_solution(problem, draws):
-    space = problem.space
+    space = space_of(problem)
     if isinstance(space, Bits):
         return draws.integers(0, 2, space.n)
     return draws.integers(space.low, space.high + 1) if isinstance(space, Digits) else draws.permutation(space.n)
@@ -211,7 +212,9 @@ def draw_solution(problem, draws):
 def test_which_way_is_taken():
     """Problems that can say more about neighbours are asked for it."""
     labels = {
-        (type(problem).__name__, name): lay_out(name, problem).label for problem, name in PAIRS if problem.space.n > 2
+        (type(problem).__name__, name): lay_out(name, problem).label
+        for problem, name in PAIRS
+        if space_of(problem).n > 2
     }
     assert labels["QuadraticAssignment", "swap"] == "swap_table"
     assert labels["Flowshop", "insertion"] == "insertion_outlook"

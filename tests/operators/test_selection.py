@@ -9,6 +9,7 @@ from scipy.stats import chisquare
 
 import systola as sy
 from systola.operators.selection import at_random, best, proportional, tournament
+from systola.problem import record_of
 from systola.rng import below, draw
 
 LEVEL = 1e-3 / 100  # of significance, for the fewer than a hundred tests of chance here
@@ -46,7 +47,7 @@ def shares(operator, problem, values, places):
     counts = dict.fromkeys(places.tolist(), 0)
     select = compiled[operator.__name__]
     for step in range(KEYS):
-        row = select(None, problem.record, scores, BASE, places, (np.uint64(9), 2, step, step % 5))
+        row = select(None, record_of(problem), scores, BASE, places, (np.uint64(9), 2, step, step % 5))
         counts[row - BASE] += 1
     return list(counts.values())
 
@@ -77,8 +78,8 @@ def test_tournament_of_equals_takes_the_first():
     for step in range(100):
         r0, r1, _, _ = draw(1, 2, step, 0, 0)
         args = (scores, 0, places, (1, 2, step, 0))
-        assert tournament(None, Worth(2).record, *args) == places[below(r0, 3)]
-        assert tournament(None, Patient(2).record, *args) == places[below(r1, 3)]
+        assert tournament(None, record_of(Worth(2)), *args) == places[below(r0, 3)]
+        assert tournament(None, record_of(Patient(2)), *args) == places[below(r1, 3)]
 
 
 @pytest.mark.parametrize(
@@ -122,8 +123,8 @@ def test_proportional_never_takes_the_worst(values, step, costs):
     problem = (Cost if costs else Worth)(2)
     scores, places = np.array(values)[:, None], np.arange(len(values))
     key = (np.uint64(2), 2, step, 1)
-    row = int(proportional(None, problem.record, scores, 0, places, key))
-    assert row == compiled["proportional"](None, problem.record, scores, 0, places, key)
+    row = int(proportional(None, record_of(problem), scores, 0, places, key))
+    assert row == compiled["proportional"](None, record_of(problem), scores, 0, places, key)
     if min(values) < max(values) and min(values) <= 0 <= max(values):
         assert values[row] != (max if costs else min)(values)
 
@@ -135,5 +136,5 @@ def test_best_takes_the_first_of_the_best(values, data, step):
     scores = np.array([0] * BASE + values)[:, None]
     for problem, top in ((Worth(2), max), (Cost(2), min)):
         wanted = next(p for p in places if values[p] == top(values[q] for q in places))
-        args = (None, problem.record, scores, BASE, np.array(places, np.int32), (np.uint64(1), 2, step, 0))
+        args = (None, record_of(problem), scores, BASE, np.array(places, np.int32), (np.uint64(1), 2, step, 0))
         assert best(*args) == compiled["best"](*args) == BASE + wanted

@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, hstack, vstack
+from systola.increments import flip
 
 from systola import Binary, InputError
 from systola.bits import pack
 from systola.formats.next_release import read_requests
-from systola.increments import flip
-from systola.problem import evaluate, fitness, violation
+from systola.model.objective import evaluate, fitness, violation
+from systola.problem import record_of, space_of
 from systola.problems.customer_release import CustomerRelease
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "nrp"
@@ -59,8 +60,8 @@ def test_measures_are_those_of_the_naive_twin(data: Data, choice: st.DataObject)
     measures = problem.evaluate(np.array(x))
     assert measures == naive(data, x)
     excess = max(measures[1] - problem.budget, 0)
-    assert violation(problem.record, measures) == excess
-    assert fitness(problem.record, measures) == measures[0] - excess * (1 + sum(data[0]))
+    assert violation(record_of(problem), measures) == excess
+    assert fitness(record_of(problem), measures) == measures[0] - excess * (1 + sum(data[0]))
 
 
 @given(releases(), st.data())
@@ -69,7 +70,7 @@ def test_a_flip_changes_the_measures_as_evaluating_anew_does(data: Data, choice:
     x = np.array(decisions(choice.draw, problem))
     i = choice.draw(st.integers(0, len(x) - 1))
     measures = np.array(problem.evaluate(x))
-    flip(problem.record, pack(x[None]), 0, i, measures)
+    flip(record_of(problem), pack(x[None]), 0, i, measures)
     x[i] ^= 1
     assert tuple(measures) == problem.evaluate(x)
 
@@ -77,7 +78,7 @@ def test_a_flip_changes_the_measures_as_evaluating_anew_does(data: Data, choice:
 @given(releases())
 def test_over_budget_is_worse_than_nothing(data: Data) -> None:
     problem = CustomerRelease.from_requests(*data)
-    assert fitness(problem.record, (sum(data[0]), problem.budget + 1)) < fitness(problem.record, (0, 0))
+    assert fitness(record_of(problem), (sum(data[0]), problem.budget + 1)) < fitness(record_of(problem), (0, 0))
 
 
 def test_compiled_and_interpreted_agree() -> None:
@@ -98,8 +99,8 @@ def test_compiled_and_interpreted_agree() -> None:
     )
     x = rng.integers(0, 2, 80).astype(np.uint8)
     compiled, interpreted = np.zeros((80, 2), np.int64), np.zeros((80, 2), np.int64)
-    numba.njit(walk)(problem.record, x, pack(x[None]), compiled)
-    walk(problem.record, x, pack(x[None]), interpreted)
+    numba.njit(walk)(record_of(problem), x, pack(x[None]), compiled)
+    walk(record_of(problem), x, pack(x[None]), interpreted)
     assert (compiled == interpreted).all()
 
 
@@ -135,7 +136,7 @@ def test_requirements_of_the_same_customers_are_merged() -> None:
     problem = CustomerRelease.from_requests([1, 1], [2, 3, 4, 5], [[0, 1], [1]], [(3, 0)], 10)
     assert sorted(problem.costs.tolist()) == [3, 7]  # 1 of both; 0 and 3 of the first; nobody needs 2
     assert problem.encoding == Binary("profits")
-    assert problem.space.n == 2
+    assert space_of(problem).n == 2
 
 
 def test_customers_may_ask_for_nothing() -> None:

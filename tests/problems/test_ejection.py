@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from systola.increments import count, refine
 
 import systola as sy
 from conftest import story
 from problems.naive_ejection import EJECTIONS, Balance, best_chain
 from systola.engines.presets import recommend, refining
 from systola.formats.generalized_assignment_generator import generate
-from systola.increments import count, refine
 from systola.kernel import kernel
+from systola.problem import bind, record_of
 from systola.problems import ejection
 from systola.records import widen
 from systola.rng import SEARCH
@@ -45,7 +46,7 @@ assignments = st.builds(
 
 def tally_of(problem, x):
     tally = np.zeros(2 + len(problem.capacities), np.int64)
-    count(widen(problem.record), x[None], 0, tally, tally)
+    count(widen(record_of(problem)), x[None], 0, tally, tally)
     return tally
 
 
@@ -63,7 +64,7 @@ def refined(problem, x, length, seed, call=refine):
     guidance = problem.guidance()
     work = np.zeros(guidance.work.number, guidance.work.dtype)
     stored, tally = x.astype(np.int32)[None], tally_of(problem, x)
-    record = problem.record if call is compiled else widen(problem.record)
+    record = record_of(problem) if call is compiled else widen(record_of(problem))
     call(record, stored, 0, tally, guidance.guide, work, length, (np.uint64(seed), SEARCH, 1, 0), new_flag())
     return stored[0], tally, work
 
@@ -72,7 +73,7 @@ class TestRefinement:
     @settings(max_examples=60, deadline=None)
     @given(assignments, st.integers(0, 60), st.integers(0, 2**32 - 1))
     def test_leaves_a_solution_no_less_fit_and_its_tally(self, problem, length, seed):
-        problem.bind()
+        bind(type(problem))
         x = np.random.default_rng(seed).integers(0, len(problem.capacities), problem.jobs)
         made, tally, work = refined(problem, x, length, seed)
         assert tally.tolist() == tally_of(problem, made).tolist()
@@ -85,7 +86,7 @@ class TestRefinement:
         """All 3**8 solutions of small assignments, half of them for profit."""
         for seed in range(6):
             problem = assignment(3, 8, (9, 9), 1.0, seed % 2 == 1, seed)
-            problem.bind()
+            bind(type(problem))
             every = np.indices((3,) * 8).reshape(8, -1).T
             best = max(fitness_of(problem, tally_of(problem, x)) for x in every)
             _, tally, _ = refined(problem, every[0], 20_000, seed, compiled)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import systola as sy
 from systola.backends.cpu import judge
 from systola.contracts import check_problem
-from systola.problem import evaluate, fitness
+from systola.model.objective import evaluate, fitness
+from systola.problem import digest_of, record_of, senses_of
 from systola.problems.flowshop import MEASURES
 from systola.records import widen
 
@@ -81,12 +82,12 @@ def test_measures(problem, data):
     rest = [name for name in MEASURES if name not in objectives]
     assert [MEASURES[k] for k in problem.order] == objectives + rest
     measures = [wanted[name] for name in objectives + rest]
-    assert list(evaluate(widen(problem.record), np.array(x))) == measures
-    assert list(judge(problem.record, np.array(x, np.int32))) == measures
-    assert fitness(problem.record, np.array(measures)) == -sum(
+    assert list(evaluate(widen(record_of(problem)), np.array(x))) == measures
+    assert list(judge(record_of(problem), np.array(x, np.int32))) == measures
+    assert fitness(record_of(problem), np.array(measures)) == -sum(
         weight * wanted[name] for weight, name in zip(problem.weights.tolist(), objectives, strict=True)
     )
-    assert problem.senses == (sy.MINIMISE,) * len(objectives)
+    assert senses_of(problem) == (sy.MINIMISE,) * len(objectives)
     assert problem.schedule(x).tolist() == completions(problem, tuple(x))
 
 
@@ -94,9 +95,9 @@ def test_measures(problem, data):
 @given(shops(), st.data())
 def test_the_promise_of_narrow_numbers(problem, data):
     x = data.draw(st.permutations(range(len(problem.times))))
-    measures = judge(problem.record, np.array(x, np.int32))
+    measures = judge(record_of(problem), np.array(x, np.int32))
     if problem.narrow:
-        assert max(*measures, -fitness(problem.record, np.array(measures)), problem.limits.max()) < 2**31
+        assert max(*measures, -fitness(record_of(problem), np.array(measures)), problem.limits.max()) < 2**31
     assert problem.narrow or problem.times.max() > 10**6
 
 
@@ -137,13 +138,13 @@ def test_the_bound_is_that_of_the_machines_or_of_a_job():
 def test_two_machines_reach_the_bound():
     """Johnson's rule: here the order 1, 2, 0 leaves the second machine idle only in the beginning."""
     problem = sy.Flowshop([[5, 2], [1, 6], [3, 8]])
-    assert min(judge(problem.record, np.array(x))[0] for x in permutations(range(3))) == problem.bound() == 17
+    assert min(judge(record_of(problem), np.array(x))[0] for x in permutations(range(3))) == problem.bound() == 17
 
 
 def test_without_due_dates_no_job_is_tardy():
     problem = sy.Flowshop(TIMES, objectives="flowtime")
     wanted = by_name(problem, (2, 0, 1))
-    assert judge(problem.record, np.array([2, 0, 1])) == (wanted["flowtime"], wanted["makespan"], 0, 0)
+    assert judge(record_of(problem), np.array([2, 0, 1])) == (wanted["flowtime"], wanted["makespan"], 0, 0)
     assert problem.due.tolist() == []
     assert problem.release.tolist() == [0, 0, 0]
 
@@ -153,7 +154,7 @@ def test_due_dates_beyond_all_schedules():
     assert problem.narrow
     assert problem.due.tolist() == [2**61, 0, 9]
     wanted = by_name(problem, (0, 1, 2))
-    assert judge(problem.record, np.array([0, 1, 2]))[:2] == (wanted["tardy"], wanted["tardiness"])
+    assert judge(record_of(problem), np.array([0, 1, 2]))[:2] == (wanted["tardy"], wanted["tardiness"])
 
 
 def test_types_of_data_do_not_matter():
@@ -162,13 +163,13 @@ def test_types_of_data_do_not_matter():
         problem = sy.Flowshop(
             np.array(TIMES, kind), np.array([9, 9, 9], kind), np.array([0, 1, 2], kind), "tardy", np.array([3], kind)
         )
-        assert list(judge(problem.record, np.arange(3))) == [
+        assert list(judge(record_of(problem), np.arange(3))) == [
             by_name(problem, (0, 1, 2))[MEASURES[k]] for k in problem.order
         ]
-        digests.add(problem.digest())
+        digests.add(digest_of(problem))
     assert len(digests) == 1
-    assert sy.Flowshop(TIMES, None, None, "makespan", None).digest() == sy.Flowshop(TIMES).digest()
-    assert sy.Flowshop(TIMES).digest() != sy.Flowshop(TIMES, objectives="flowtime").digest()
+    assert digest_of(sy.Flowshop(TIMES, None, None, "makespan", None)) == digest_of(sy.Flowshop(TIMES))
+    assert digest_of(sy.Flowshop(TIMES)) != digest_of(sy.Flowshop(TIMES, objectives="flowtime"))
 
 
 def test_objectives_may_have_spaces_and_can_be_replaced():
@@ -176,7 +177,7 @@ def test_objectives_may_have_spaces_and_can_be_replaced():
     assert problem.objectives == "tardy,makespan"
     assert problem.factors.tolist() == [2, 0, 0, 0]
     assert replace(problem, weights=[0, 5]).factors.tolist() == [0, 5, 0, 0]
-    assert problem.describe() == "flowshop of 3 jobs on 3 machines, objectives tardy, makespan"
+    assert str(problem) == "flowshop of 3 jobs on 3 machines, objectives tardy, makespan"
 
 
 @pytest.mark.parametrize(
@@ -229,7 +230,7 @@ def test_bad_data(data, rule):
 
 def test_measures_up_to_the_limit():
     problem = sy.Flowshop([[2**60 - 1] * 4], [0], objectives="tardiness,flowtime,makespan", weights=[0, 1, 0])
-    assert judge(problem.record, np.array([0])) == (2**62 - 4,) * 3 + (1,)
+    assert judge(record_of(problem), np.array([0])) == (2**62 - 4,) * 3 + (1,)
     assert not problem.narrow
 
 
@@ -263,7 +264,7 @@ def test_a_run(objectives, kind):
 
 def test_finds_the_optimum_of_a_tiny_instance():
     problem = shop(6, 3, 30, True, True, ["tardiness", "flowtime"], [3, 1], 8)
-    worth = {x: judge(problem.record, np.array(x))[:2] for x in permutations(range(6))}
+    worth = {x: judge(record_of(problem), np.array(x))[:2] for x in permutations(range(6))}
     best = min(3 * tardiness + flowtime for tardiness, flowtime in worth.values())
     result = sy.solve(problem, stop=sy.Iterations(5), backend="python")
     assert 3 * result.objective[0] + result.objective[1] == best

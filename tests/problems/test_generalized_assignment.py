@@ -12,15 +12,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import block_diag, eye, kron
+from systola.increments import count, reassign, weigh
 
 import systola as sy
 from conftest import story
 from systola.backends.cpu import judge
 from systola.formats.generalized_assignment import measure, read_single
 from systola.formats.generalized_assignment_generator import generate
-from systola.increments import count, reassign, weigh
 from systola.kernel import kernel
-from systola.problem import evaluate, fitness, violation
+from systola.model.objective import evaluate, fitness, violation
+from systola.problem import digest_of, record_of, senses_of
 from systola.records import widen
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "gap"
@@ -91,11 +92,11 @@ def test_measures(problem, data):
     """Interpreted, compiled and with NumPy."""
     x = data.draw(solutions(problem))
     wanted = by_hand(problem, x)
-    assert evaluate(widen(problem.record), np.array(x)) == wanted
-    assert judge(problem.record, np.array(x, np.int32)) == wanted
+    assert evaluate(widen(record_of(problem)), np.array(x)) == wanted
+    assert judge(record_of(problem), np.array(x, np.int32)) == wanted
     assert measure(problem, np.array(x, np.int32)) == wanted
-    assert violation(problem.record, np.array(wanted)) == wanted[1]
-    assert problem.senses == ((sy.MAXIMISE,) if problem.maximise else (sy.MINIMISE,))
+    assert violation(record_of(problem), np.array(wanted)) == wanted[1]
+    assert senses_of(problem) == ((sy.MAXIMISE,) if problem.maximise else (sy.MINIMISE,))
 
 
 @settings(deadline=None, max_examples=150)
@@ -104,7 +105,7 @@ def test_fitness_is_unfitness_first_and_then_cost(problem, data):
     one, two = (by_hand(problem, data.draw(solutions(problem))) for _ in range(2))
     sign = 1 if problem.maximise else -1
     ranks = [(-unfitness, sign * cost) for cost, unfitness in (one, two)]
-    gain = fitness(problem.record, np.array(one)) - fitness(problem.record, np.array(two))
+    gain = fitness(record_of(problem), np.array(one)) - fitness(record_of(problem), np.array(two))
     assert (gain > 0, gain < 0) == (ranks[0] > ranks[1], ranks[0] < ranks[1])
 
 
@@ -116,22 +117,22 @@ def test_reassignments_equal_evaluate(problem, data):
     x[1] = data.draw(solutions(problem))
     tallies = problem.tallies()
     tally, measures = np.full(tallies.number, 7, tallies.dtype), np.full(2, 7)
-    compiled_count(problem.record, x, 1, measures, tally)
+    compiled_count(record_of(problem), x, 1, measures, tally)
     assert tuple(measures) == by_hand(problem, x[1])
     other = np.full_like(tally, 9)
-    count(widen(problem.record), x, 1, measures, other)
+    count(widen(record_of(problem)), x, 1, measures, other)
     assert tally.tolist() == other.tolist()
     for _ in range(data.draw(st.integers(1, 5))):
         i = data.draw(st.integers(0, problem.jobs - 1))
         value = data.draw(st.integers(0, problem.last))  # the present one, too
         before = x.copy()
-        compiled_reassign(problem.record, x, 1, i, value, tally, measures)
-        reassign(widen(problem.record), x, 1, i, value, other)
+        compiled_reassign(record_of(problem), x, 1, i, value, tally, measures)
+        reassign(widen(record_of(problem)), x, 1, i, value, other)
         assert (x == before).all()
         x[1, i] = value
         assert tally.tolist() == other.tolist()
         assert tuple(measures) == by_hand(problem, x[1])
-        count(widen(problem.record), x, 1, measures, other)
+        count(widen(record_of(problem)), x, 1, measures, other)
         assert tally.tolist() == other.tolist()
 
 
@@ -247,10 +248,10 @@ def test_solve_finds_the_optimum(maximise):
 
 def test_descriptions():
     problem = sy.GeneralizedAssignment(COSTS, LOADS, CAPACITIES)
-    assert problem.describe() == "generalized assignment of 4 jobs to 3 agents"
+    assert str(problem) == "generalized assignment of 4 jobs to 3 agents"
     profits = replace(problem, maximise=True)
-    assert profits.describe() == "generalized assignment of 4 jobs to 3 agents, for profit"
-    assert profits.digest() != problem.digest()
+    assert str(profits) == "generalized assignment of 4 jobs to 3 agents, for profit"
+    assert digest_of(profits) != digest_of(problem)
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from systola.increments import exchange, swap, swap_gains, tabulate
 
 import systola as sy
 from systola.backends.cpu import judge
-from systola.increments import exchange, swap, swap_gains, tabulate
 from systola.kernel import kernel
 from systola.lines import padded
-from systola.problem import evaluate
+from systola.model.objective import evaluate
+from systola.problem import record_of, space_of
 from systola.records import widen
 
 SMALL, MEDIUM, HUGE = 9, 3000, 2**33  # entries up to these: a table of 32 bits, of 64 bits, and matrices of 64 bits
@@ -94,7 +95,7 @@ def compiled_exchange(problem, x, row, i, j, table):
 
 def start(problem, seed):
     """A random solution in the second row of two."""
-    n = problem.space.n
+    n = space_of(problem).n
     x = np.random.default_rng(seed).permuted(np.tile(np.arange(n, dtype=np.int32), (2, 1)), axis=1)
     return x, np.zeros(problem.tables().number, problem.tables().dtype)
 
@@ -105,13 +106,13 @@ def test_swap_equals_evaluate(problem, moves):
     """Compiled and interpreted, along a walk; the solution itself stays as it is."""
     x, _ = start(problem, len(moves))
     n = x.shape[1]
-    tally = np.array([evaluate(widen(problem.record), x[1].astype(np.int64))])
-    assert tally[0] == judge(problem.record, x[1]) == cost(problem, x[1])
+    tally = np.array([evaluate(widen(record_of(problem)), x[1].astype(np.int64))])
+    assert tally[0] == judge(record_of(problem), x[1]) == cost(problem, x[1])
     for move in moves:
         i, j = pair(move, n)
         before, other = x.copy(), tally.copy()
-        swap(widen(problem.record), x, 1, i, j, tally)
-        compiled_swap(problem.record, x, 1, i, j, other)
+        swap(widen(record_of(problem)), x, 1, i, j, tally)
+        compiled_swap(record_of(problem), x, 1, i, j, other)
         assert (x == before).all()
         x[1] = exchanged(x[1], i, j)
         assert tally[0] == other[0] == cost(problem, x[1])
@@ -129,8 +130,8 @@ def test_gains_of_one_position(problem, i):
     gains += 7
     other, before = gains.copy(), x.copy()
     with np.errstate(over="ignore"):
-        swap_gains(widen(problem.record), x, 1, i, gains)
-    compiled_gains(problem.record, x, 1, i, other)
+        swap_gains(widen(record_of(problem)), x, 1, i, gains)
+    compiled_gains(record_of(problem), x, 1, i, other)
     now = cost(problem, x[1])
     wanted = [now - cost(problem, exchanged(x[1], i, j)) for j in range(n)]
     assert gains[:n].tolist() == other[:n].tolist() == wanted
@@ -148,14 +149,14 @@ def test_table_has_all_gains(problem, moves):
     n = x.shape[1]
     y, other = x.copy(), table.copy()
     with np.errstate(over="ignore"):  # numbers outside of the triangle mean nothing and may wrap
-        tabulate(widen(problem.record), x, 1, table)
-        compiled_tabulate(problem.record, y, 1, other)
+        tabulate(widen(record_of(problem)), x, 1, table)
+        compiled_tabulate(record_of(problem), y, 1, other)
         assert upper(table, n) == upper(other, n) == gains(problem, x[1])
         for move in moves:
             i, j = pair(move, n)
             above, wanted = x[0].tolist(), exchanged(x[1], i, j).tolist()
-            exchange(widen(problem.record), x, 1, i, j, table)
-            compiled_exchange(problem.record, y, 1, i, j, other)
+            exchange(widen(record_of(problem)), x, 1, i, j, table)
+            compiled_exchange(record_of(problem), y, 1, i, j, other)
             assert x.tolist() == y.tolist() == [above, wanted]
             assert upper(table, n) == upper(other, n) == gains(problem, x[1])
 
@@ -166,9 +167,9 @@ def test_a_long_walk_with_gains_near_the_limit_of_32_bits(symmetric):
     problem = assignment(3, symmetric, symmetric, (True, True), (4600, 2300 if symmetric else 4600), True, 3)
     assert problem.tables().dtype == np.int32
     x, table = start(problem, 1)
-    compiled_tabulate(problem.record, x, 1, table)
+    compiled_tabulate(record_of(problem), x, 1, table)
     for i, j in np.random.default_rng(1).permuted([[0, 1, 2]] * 400, axis=1)[:, :2]:
-        compiled_exchange(problem.record, x, 1, i, j, table)
+        compiled_exchange(record_of(problem), x, 1, i, j, table)
         assert upper(table, 3) == gains(problem, x[1])
 
 
@@ -177,7 +178,7 @@ def test_a_table_holds_distances_too_so_that_it_is_as_wide():
     problem = sy.QuadraticAssignment([[1, 2], [3, 5]], [[2**40, 1], [4, 2**40]])
     assert (problem.far.dtype, problem.tables().dtype) == (np.int64, np.int64)
     x, table = start(problem, 1)
-    compiled_tabulate(problem.record, x, 1, table)
+    compiled_tabulate(record_of(problem), x, 1, table)
     assert upper(table, 2) == gains(problem, x[1])
 
 
@@ -243,10 +244,10 @@ def test_costs_up_to_the_limit():
     distances = [[0, 1, -1], [0, 0, 0], [0, 1, 0]]
     problem = sy.QuadraticAssignment(flows, distances)
     x = np.array([[0, 1, 2]], np.int32)
-    tally = np.array([judge(problem.record, x[0])])
+    tally = np.array([judge(record_of(problem), x[0])])
     assert tally.tolist() == [2**61 - 3]
-    compiled_swap(problem.record, x, 0, 1, 2, tally)
-    assert tally.tolist() == [-(2**61 - 3) + 1] == [judge(problem.record, np.array([0, 2, 1], np.int32))]
+    compiled_swap(record_of(problem), x, 0, 1, 2, tally)
+    assert tally.tolist() == [-(2**61 - 3) + 1] == [judge(record_of(problem), np.array([0, 2, 1], np.int32))]
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -257,4 +258,4 @@ def test_finds_the_optimum_of_a_tiny_instance(symmetric):
     result = sy.solve(problem, engine, stop=sy.Iterations(6), backend="python")
     assert result.objective == best == cost(problem, result.solution)
     assert sorted(result.solution.tolist()) == list(range(6))
-    assert problem.describe() == "quadratic assignment of 6 facilities"
+    assert str(problem) == "quadratic assignment of 6 facilities"

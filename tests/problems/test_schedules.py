@@ -12,6 +12,7 @@ import systola as sy
 from problems.naive_flowshop import best_place, fitness_of, measures_of, moved
 from systola import increments
 from systola.lines import VECTOR
+from systola.problem import record_of
 from systola.problems import schedules
 from systola.problems.flowshop import MEASURES
 from systola.records import widen
@@ -82,7 +83,7 @@ def arrays_of(problem, verbs, apart=False):
     if apart:
         work = np.full((outlooks.work, 2), 9, outlooks.dtype)[:, 1]
     trial = np.full((VECTOR + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
-    return problem.record if verbs is COMPILED else widen(problem.record), outlook, work, trial
+    return record_of(problem) if verbs is COMPILED else widen(record_of(problem)), outlook, work, trial
 
 
 def check_survey(problem, x, i, blocks, verbs, apart=False):

@@ -37,8 +37,9 @@ from systola.jit.team import (
     take,
 )
 from systola.kernel import called, inlined, kernel, unaliased
+from systola.model.objective import evaluate
 from systola.population import Best, Population, copy_best, elect
-from systola.problem import evaluate
+from systola.problem import record_of, space_of
 from systola.records import widen
 from systola.stop_flag import ASKED, LEFT, NOW, SOON, is_asked
 
@@ -150,8 +151,8 @@ class CpuSession:
         self._tried = -_RETRY_SECONDS
         self._given = 0
         self._work = work
-        self._space = work.problem.space
-        self._record = work.problem.record if compiled else widen(work.problem.record)
+        self._space = space_of(work.problem)
+        self._record = record_of(work.problem) if compiled else widen(record_of(work.problem))
         self._population, self._lanes, self._best = allocate(work, self.lanes, _CHUNK if compiled else 1)
         self.memory = total_size(self._population, self._lanes)
         if not compiled:

@@ -17,6 +17,7 @@ from systola.backends.step import Step, before_steps
 from systola.encodings import Array
 from systola.errors import InputError, MissingExtra
 from systola.population import LACKING, Best, Lanes, Population
+from systola.problem import record_of, space_of
 
 BLOCK = 128
 _SCOUTS = 256
@@ -78,8 +79,8 @@ class CudaSession:
         self.memory = total_size(*self._host[:2])
         self._given = 0
         self._asked = False
-        self._space = self._lift(work.problem.space)
-        self._problem = self._lift(work.problem.record, keep_order=True)
+        self._space = self._lift(space_of(work.problem))
+        self._problem = self._lift(record_of(work.problem), keep_order=True)
         self._engine = self._lift(work.design.record)
         self._population: Population
         self._lanes: Lanes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from systola.engines.engine import advance, begin
-from systola.increments import mark
 from systola.kernel import inlined
+from systola.model.incremental import init_prefix
 from systola.operators.appraisal import gauge
 from systola.population import note
 from systola.stop_flag import must_leave
@@ -41,5 +41,5 @@ def start_lane(engine: Any, s: Any, given: Any, rows: Any, lane: Any) -> None:
         for k in range(population.tally.shape[1]):
             population.tally[row, k] = lanes.tally[lane, k]
         if population.marks.shape[1] > 0:
-            mark(s.problem, population.x, row, population.marks)
+            init_prefix(s.problem, population.x, row, population.marks)
         note(s, lane, population.x, row, population.scores[row], 0, row)

@@ -12,14 +12,14 @@ from systola.backends.memory import zeros
 from systola.encodings import Array
 from systola.engines.engine import Design, refuse_if_too_large, too_large
 from systola.errors import InputError
-from systola.increments import Tables, Tallies
+from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer_of, capability
 from systola.operators.appraisal import choose_gauge
 from systola.population import NEVER, VECTOR, Best, Lanes, Population
-from systola.problem import Problem
+from systola.problem import Problem, space_of
 from systola.stop_flag import new_flag
 
 _GROWING = ("population.memory", "population.x")
-_NO_TABLE = Tables(2, np.int32)  # not of one column, which Numba takes for another type
+_NO_TABLE = Buffer(2, np.int32)  # not of one column, which Numba takes for another type
 _PAGE_ROWS, _STAGGER = 512, 40  # of 8 bytes: a page, and five cache lines
 
 
@@ -78,23 +78,34 @@ class Session(Protocol):
 
 def memory_of(work: Work, lanes: int, chunk: int) -> int:
     """Bytes that a session with so many lanes, which take up to `chunk` cells together, allocates."""
-    marks, dtype, _ = work.problem.marks() if work.design.marked else Problem.marks(work.problem)
-    space = work.problem.space
+    prefix = _prefix_of(work)
+    space = space_of(work.problem)
     x = work.problem.encoding.empty(space, 1)
-    tally = tallies_of(work).number * np.dtype(tallies_of(work).dtype).itemsize
-    row: int = x.nbytes + 8 * work.measures + marks * np.dtype(dtype).itemsize + tally * work.design.tallied
+    tally = _bytes_of(tallies_of(work))
+    row: int = x.nbytes + 8 * work.measures + _bytes_of(prefix) + tally * work.design.tallied
     lane: int = 5 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * tally
     table = _table_of(work.design, chunk)
-    lane += table.number * np.dtype(table.dtype).itemsize + 4 * work.design.scratch + 8
+    lane += _bytes_of(table) + 4 * work.design.scratch + 8
     outlook = work.design.outlook or _NO_TABLE
-    shared: int = work.design.slots.nbytes + outlook.number * np.dtype(outlook.dtype).itemsize
+    shared: int = work.design.slots.nbytes + _bytes_of(outlook)
     shared += 8 * (work.design.remembered + work.design.near * (work.measures + 1))
     return rows_in_memory(work.design) * row + lanes * lane + shared
 
 
-def tallies_of(work: Work) -> Tallies:
-    """What is kept of each solution for flips: the problem's tallies, or the measures."""
-    return work.problem.tallies() or Tallies(work.measures, work.dtype)
+def _bytes_of(buffer: Buffer) -> int:
+    return int(buffer.size * np.dtype(buffer.dtype).itemsize)
+
+
+def _prefix_of(work: Work) -> Buffer:
+    """What is kept of each solution for segments, if the engine uses it."""
+    segments = capability(work.problem, Segments) if work.design.marked else None
+    return buffer_of(work.problem, segments.prefix) if segments else Buffer(0, np.int32)
+
+
+def tallies_of(work: Work) -> Buffer:
+    """What is kept of each solution for moves: the problem's state, or the measures."""
+    state = capability(work.problem, EvaluationState)
+    return buffer_of(work.problem, state.buffer) if state else Buffer(work.measures, work.dtype)
 
 
 def rows_in_memory(design: Design) -> int:
@@ -106,19 +117,18 @@ def rows_in_memory(design: Design) -> int:
     return rows + (0 if design.order == "C" else (_STAGGER - rows) % _PAGE_ROWS)
 
 
-def _table_of(design: Design, chunk: int) -> Tables:
+def _table_of(design: Design, chunk: int) -> Buffer:
     """A lane's table; where neighbours come one at a time, less may be enough."""
     table = design.table or _NO_TABLE
-    return Tables(design.single, table.dtype) if design.single and chunk == 1 else table
+    return Buffer(design.single, table.dtype) if design.single and chunk == 1 else table
 
 
 def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:
     """Arrays of a session, in the host's memory; a lane takes up to `chunk` cells together."""
     problem, design = work.problem, work.design
     choose_gauge(problem)
-    space, encoding = problem.space, problem.encoding
-    marks, dtype, _ = problem.marks() if design.marked else Problem.marks(problem)
-    tallies = tallies_of(work)
+    space, encoding = space_of(problem), problem.encoding
+    prefix, tallies = _prefix_of(work), tallies_of(work)
     rows = rows_in_memory(design)
     one = encoding.empty(space, 1)
     table, outlook = _table_of(design, chunk), design.outlook or _NO_TABLE
@@ -127,10 +137,10 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
         population = Population(
             zeros((rows, *one.shape[1:]), one.dtype, design.order),
             zeros((rows, work.measures), work.dtype, design.order),
-            zeros((rows, marks), dtype, design.order),
-            zeros((rows, tallies.number if design.tallied else 0), tallies.dtype, "C"),
+            zeros((rows, prefix.size), prefix.dtype, design.order),
+            zeros((rows, tallies.size if design.tallied else 0), tallies.dtype, "C"),
             design.slots.copy(),
-            np.zeros(outlook.number, outlook.dtype),
+            np.zeros(outlook.size, outlook.dtype),
             np.zeros(max(2, design.remembered), np.int64),
             zeros((max(2, design.near), work.measures), work.dtype, "C"),
             zeros((max(2, design.near),), np.int64, "C"),
@@ -144,10 +154,10 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             encoding.empty(space, lanes),
             encoding.empty(space, lanes),
             np.zeros((2 * lanes * chunk, work.measures), work.dtype, order="F"),
-            np.zeros((2 * lanes * chunk, tallies.number), tallies.dtype),
+            np.zeros((2 * lanes * chunk, tallies.size), tallies.dtype),
             np.zeros(2 * lanes * chunk, np.uint8),
             encoding.blank(space, lanes),
-            np.zeros((lanes, table.number), table.dtype),
+            np.zeros((lanes, table.size), table.dtype),
             np.zeros((lanes, max(2, design.scratch)), np.int32),
             np.full(lanes, NEVER, np.int64),
             np.zeros(lanes, np.int64),
@@ -214,7 +224,7 @@ def restore(arrays: dict[str, Array], work: Work, population: Population, lanes:
         values[...] = _fitting(arrays, f"population.{name}", values)
     for name in Best._fields:
         getattr(lanes, name)[0] = _fitting(arrays, f"best.{name}", getattr(lanes, name)[:1])[0]
-    space, encoding, design = work.problem.space, work.problem.encoding, work.design
+    space, encoding, design = space_of(work.problem), work.problem.encoding, work.design
     held = np.arange(0) if design.holders is None else design.holders(population.memory)
     if held is None or ((population.slots < 0) | (population.slots >= max(1, design.rows))).any():
         raise InputError("the checkpoint's population names rows that it does not have")

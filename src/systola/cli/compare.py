@@ -14,6 +14,7 @@ from systola.cli.answer import deliver, note
 from systola.cli.options import budget_options, make_folder, read_settings
 from systola.cli.screen import Bar
 from systola.errors import Incomplete, InputError
+from systola.problem import senses_of
 
 
 @click.command()
@@ -56,7 +57,7 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     stop = Stop(**{k: options[k] for k in limits if options[k] is not None})
     found = {spec: open_instance(spec) for spec in instances}
     for instance in found.values():  # errors now, not after an hour
-        if len(instance.problem.senses) > 1:
+        if len(senses_of(instance.problem)) > 1:
             raise InputError(f"{instance.name} has several objectives; compare needs one (see systola reproduce sgs)")
         for name in names:
             make_engine(name, instance.problem, settings).prepare(instance.problem)
@@ -80,7 +81,7 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     infeasible = sum(not row["feasible"] for row in rows)
     if infeasible:
         note(f"{infeasible} of {len(rows)} runs ended with an infeasible solution; they rank after all feasible ones")
-    minimise = {spec: instance.problem.senses[0] < 0 for spec, instance in found.items()}
+    minimise = {spec: senses_of(instance.problem)[0] < 0 for spec, instance in found.items()}
     tests = {}
     for spec in found if not ended else ():
         values, broken = outcomes.objectives[spec], outcomes.violations[spec]

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from systola.errors import InputError
+from systola.problem import digest_of, senses_of
 
 
 @click.command()
@@ -49,7 +50,7 @@ def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Any) -> Any:
     if len(counts) > 1:
         raise InputError(f"all fronts must have as many objectives, but these have {sorted(counts)}")
     count = counts.pop()
-    senses = list(problem.senses) if problem else None
+    senses = list(senses_of(problem)) if problem else None
     if senses is not None and len(senses) != count:
         raise InputError(f"the instance has {len(senses)} objectives, but the fronts have {count}; name the right one")
     labels = _labels(problem, count)
@@ -75,8 +76,8 @@ def _draw_gantt(loaded: dict[str, Any], problem: Any) -> Any:
     if len(loaded) > 1:
         raise InputError(f"a Gantt chart is of one result, but got {len(loaded)}")
     (result,) = loaded.values()
-    if result.digest != problem.digest():
-        raise InputError(f"the result is not one of {problem.describe()}; name what was solved with --instance")
+    if result.digest != digest_of(problem):
+        raise InputError(f"the result is not one of {problem!s}; name what was solved with --instance")
     return plot_gantt(problem.schedule(result.solution), problem.times, result.solution, title=result.instance)
 
 

@@ -64,7 +64,7 @@ def convert(spec: str, path: str, problem: str | None) -> None:
     else:
         kind = type(found.problem).__name__
         raise InputError(f"only knapsacks, assignments and flowshops can be written so far, but {spec} is a {kind}")
-    note(f"wrote {found.problem.describe()} to {path}")
+    note(f"wrote {found.problem!s} to {path}")
 
 
 @instances.command()

@@ -8,6 +8,7 @@ from systola.backends.session import Work
 from systola.engines.catalog import make_engine
 from systola.formats.catalog import open_instance
 from systola.probing import measures_of
+from systola.problem import space_of
 
 _BINARY = ("sgs-b", "sga", "rs", "sns-exp")
 _SAMPLES: dict[str, tuple[str, ...]] = {
@@ -28,7 +29,7 @@ def sample_works() -> Iterator[tuple[Work, str]]:
     """
     for spec, names in _SAMPLES.items():
         problem = open_instance(spec).problem
-        _, measures, dtype = measures_of(problem, problem.encoding.example(problem.space), "cpu")
+        _, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), "cpu")
         for name in names:
             engine = make_engine(name, problem)
             yield Work(problem, engine.prepare(problem), measures, dtype, 1), engine.name

@@ -19,17 +19,18 @@ from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.engines.topology import SHAPES, arrange
 from systola.errors import InputError
-from systola.increments import Guidance, Tables
 from systola.kernel import inlined
+from systola.model.capabilities import Buffer
+from systola.model.objective import better
 from systola.operators.appraisal import appraise, choose_appraisal
 from systola.operators.breeding import mutate, recombine, select
 from systola.operators.crossover import CROSSOVERS
 from systola.operators.genes import copy
-from systola.operators.local_search import find_guidance, find_search, numbers_of_memory, refinement
+from systola.operators.local_search import find_search, find_search_of_its_own, numbers_of_memory, refinement
 from systola.operators.mutation import MUTATIONS
 from systola.operators.selection import SELECTIONS
 from systola.population import copy_row, note, replace_row
-from systola.problem import Problem, better
+from systola.problem import Problem, space_of
 from systola.records import record_type
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
 from systola.stop_flag import must_leave
@@ -41,7 +42,7 @@ _FIELDS = (
 )
 _REPLACEMENTS = ("generation", "better", "searched")
 _SYNCHRONOUS, _LINE, _FIXED, _NEW, _UNIFORM = range(5)
-_NO_GUIDANCE = Guidance(np.zeros((1, 1, 1), np.int32), Tables(2, np.int32))
+_NO_SEARCH = np.zeros((1, 1, 1), np.int32), Buffer(2, np.int32)
 _UPDATES = {
     "synchronous": _SYNCHRONOUS,
     "line-sweep": _LINE,
@@ -243,7 +244,7 @@ class Cellular:
 
     def prepare(self, problem: Problem) -> Design:
         self._check()
-        space = problem.space
+        space = space_of(problem)
         if space.n < 2:
             raise InputError("a cellular algorithm needs solutions of at least two decisions, but got one")
         size, places, shape = arrange(self.neighbourhood, self.size, self.reach, self.shape)
@@ -258,7 +259,7 @@ class Cellular:
             labels.append(label)
         tallied = choose_appraisal(problem)
         bodies["improve"], label, table = find_search(self.local_search, problem)
-        guidance = find_guidance(problem) if bodies["improve"] is refinement else _NO_GUIDANCE
+        guide, work = find_search_of_its_own(problem) if bodies["improve"] is refinement else _NO_SEARCH
         synchronous = self.update == "synchronous"
         searched = self.replacement == "searched"
         bodies["contest"] = _stay if searched else _yield
@@ -280,7 +281,7 @@ class Cellular:
                 self.every if self.local_search else 0,
                 self.length,
                 _UPDATES[self.update],
-                guidance.guide,
+                guide,
             ),
             cells=size if synchronous else 1,
             rows=2 * size if synchronous else size,
@@ -290,7 +291,7 @@ class Cellular:
             tallied=tallied,
             steps=5000 if self.local_search is None or self.every > 1 else 50,
             shape=shape,
-            table=table or guidance.work,
+            table=table or work,
             scratch=numbers_of_memory(problem) if table else 0,
         )
 

@@ -15,8 +15,8 @@ import numpy as np
 from systola.dominance import exceed
 from systola.kernel import called, inlined
 from systola.lines import VECTOR
+from systola.model.objective import violation
 from systola.population import NEVER
-from systola.problem import violation
 
 _CHUNK = 64
 

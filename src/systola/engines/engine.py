@@ -20,7 +20,7 @@ except ImportError:  # not on Windows
 
 from systola.encodings import Array, sample
 from systola.errors import InputError
-from systola.increments import Tables
+from systola.model.capabilities import Buffer
 from systola.problem import Problem
 from systola.rng import START
 from systola.stop_flag import must_leave
@@ -151,10 +151,10 @@ class Design:
     tallied: bool = False  # and its tallies
     shape: tuple[int, int] | None = None  # of the grid, for pictures
     order: Literal["C", "F"] = "C"  # memory order of the population on a CPU
-    table: Tables | None = None  # of the problem, if local search uses it: one for each lane
+    table: Buffer | None = None  # of the problem, if local search uses it: one for each lane
     scratch: int = 0  # how many integers a lane has room for
     single: int = 0  # how many numbers of a table are enough where a lane has one neighbour at a time
-    outlook: Tables | None = None  # of the problem, if all cells look around one solution
+    outlook: Buffer | None = None  # of the problem, if all cells look around one solution
     most_lanes: int = 2**31  # on a GPU, where a lane is a thread
     remembered: int = 0  # how many numbers the engine remembers from step to step
     sections: int = 0  # parts that grow, of the rows after the first: all as large as each other

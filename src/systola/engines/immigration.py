@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from systola.encodings import Array
-from systola.increments import mark
 from systola.kernel import called
+from systola.model.incremental import init_prefix
 from systola.operators.appraisal import gauge
 from systola.population import note, ranks_above
 from systola.rng import MIGRATE, draw
@@ -103,7 +103,7 @@ def settle(s: Any, guests: Any, which: Any, row: Any) -> Any:
     for k in range(population.tally.shape[1]):
         population.tally[row, k] = lanes.tally[0, k]
     if population.marks.shape[1] > 0:
-        mark(problem, population.x, row, population.marks)
+        init_prefix(problem, population.x, row, population.marks)
     note(s, 0, population.x, row, population.scores[row], step - 1, 0)
     return True
 

@@ -12,15 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.encodings import Order
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.errors import InputError
-from systola.increments import Tables, find_place
 from systola.kernel import called, inlined
+from systola.model.capabilities import BestInsertion, buffer_of, capability
+from systola.model.incremental import best_insertion
+from systola.model.objective import fitness
 from systola.operators.appraisal import gauge
 from systola.population import note
-from systola.problem import Problem, fitness
+from systola.problem import Problem, space_of
 from systola.rng import SEARCH, STEP, below, draw, exponential
 from systola.stop_flag import must_leave
 
@@ -79,7 +80,7 @@ def _improve(s: Any, lane: Any, count: Any, back: Any, cell: Any, turn: Any) -> 
             while x[lane, place] != item:
                 place += 1
             _take(x, lane, count, place)
-        place = find_place(problem, x, lane, others, item, lanes.table[lane], trial, 2 * lane)
+        place = best_insertion(problem, x[lane], others, item, lanes.table[lane], trial[2 * lane : 2 * lane + 2])
         _put(x, lane, others, place, item)
         if left > 0:
             gained = fitness(problem, trial[2 * lane])
@@ -154,13 +155,13 @@ class IteratedGreedy:
     name = "ig"
 
     def prepare(self, problem: Problem) -> Design:
-        outlooks = problem.outlooks()
-        if not isinstance(problem.space, Order) or not problem.offers("find_place") or outlooks is None:
+        insertion = capability(problem, BestInsertion)
+        if insertion is None:
             raise InputError(
-                f"iterated greedy needs a problem with `find_place` and `outlooks`, which {type(problem).__name__} has "
-                "not; choose hill or tabu"
+                f"iterated greedy needs a problem with BestInsertion, which {type(problem).__name__} does not list; "
+                "choose hill or tabu"
             )
-        n = problem.space.n
+        n = space_of(problem).n
         check_number("size", self.size, 1, 10**6)
         check_number("taken", self.taken, 1, max(2, n - 1))
         check_number("rounds", self.rounds, 1, 10**6)
@@ -170,12 +171,12 @@ class IteratedGreedy:
                 self.size,
                 min(self.taken, max(1, n - 1)),  # two is the default for short orders, too
                 self.rounds,
-                float(self.temperature * problem.warmth()),
+                float(self.temperature * insertion.temperature(problem)),
             ),
             cells=self.size,
             rows=self.size,
             started=self.size,
             per_step=self.size * self.rounds,
             steps=100,
-            table=Tables(outlooks.work, outlooks.dtype),
+            table=buffer_of(problem, insertion.work),
         )

@@ -18,9 +18,11 @@ from systola.encodings import Array, Bits
 from systola.engines.engine import Design, equip, refuse_if_too_large
 from systola.engines.immigration import host
 from systola.errors import InputError
-from systola.increments import construct, count, flip_marked, flip_run, repair, weigh
+from systola.model.capabilities import EvaluationState, Flips, Repair, Seeding, buffer_of, capability, offers
+from systola.model.incremental import construct, flip_run, flip_word, measures_from_state, repair, state_of
+from systola.model.objective import better
 from systola.population import assess, note
-from systola.problem import Problem, better
+from systola.problem import Problem, record_type_of, space_of
 from systola.rng import START, STEP, below, draw
 from systola.verbs import Body, body_of, give_body, verb
 
@@ -81,12 +83,12 @@ def mend(engine: Any, problem: Any, lanes: Any, lane: Any) -> Any:
 
 def _change_marked_by_flips(problem: Any, lanes: Any, lane: Any) -> None:
     for w in range(lanes.child.shape[1]):
-        flip_marked(problem, lanes.child, lane, w, lanes.marked[lane, w], lanes.tally[lane])
+        flip_word(problem, lanes.child, lane, w, lanes.marked[lane, w], lanes.tally[lane])
 
 
 def _measure_by_tally(s: Any, lane: Any) -> None:
     problem, lanes = s.problem, s.lanes
-    weigh(problem, lanes.tally[lane], lanes.trial[lane])
+    measures_from_state(problem, lanes.tally[lane], lanes.trial[lane])
 
 
 def _change_run_by_flips(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> None:
@@ -147,7 +149,7 @@ def _begin_mended(self: Any, s: Any, row: Any, lane: Any) -> None:
                 toggle(x, row, i)
             i += 1
     assess(s, x, row, lane, lanes.trial[lane])
-    count(problem, x, row, lanes.trial[lane], lanes.tally[lane])
+    state_of(problem, x, row, lanes.trial[lane], lanes.tally[lane])
     repair(problem, x, row, lanes.tally[lane], self.ranking)
 
 
@@ -265,10 +267,10 @@ class SNS:
     moving : bool
         Move all solutions one row down after each tour through the columns.
     repair : bool
-        Not in the paper: make each changed solution feasible by the problem's `repair`, instead of penalising it. With
+        Not in the paper: make each changed solution feasible by the problem's `Repair`, instead of penalising it. With
         `random`, decisions are preferred that are neither likely nor unlikely in good solutions.
     seeded : bool
-        Not in the paper: start from repaired solutions that are likely to be good (the problem's `chances`).
+        Not in the paper: start from repaired solutions that are likely to be good (the problem's `Seeding`).
     """
 
     exponential: bool = False
@@ -282,7 +284,7 @@ class SNS:
         return "sns" + "-exp" * self.exponential + "-r" * self.random + "-mr" * self.moving
 
     def prepare(self, problem: Problem) -> Design:
-        space = problem.space
+        space = space_of(problem)
         if not isinstance(space, Bits):
             raise InputError(
                 f"SNS works on binary problems, but {type(problem).__name__} is encoded as {type(space).__name__}"
@@ -293,12 +295,14 @@ class SNS:
         n = space.n
         width = max(1, (n - 1).bit_length()) if self.exponential else n
         cells = n * width
-        tally = problem.tallies()
-        refuse_if_too_large(cells * (8 * words_for(n) + (tally.number * 4 if tally else 16) + 16))
+        state = capability(problem, EvaluationState)
+        refuse_if_too_large(
+            cells * (8 * words_for(n) + (buffer_of(problem, state.buffer).size * 4 if state else 16) + 16)
+        )
         counts = 2 ** np.arange(width) if self.exponential else np.arange(1, width + 1)
-        tallied = problem.offers("flip")
+        tallied = offers(problem, Flips)
         for name, body in (_BY_TALLY if tallied else _BY_EVALUATION).items():
-            give_body(name, problem.record_type, body)
+            give_body(name, record_type_of(problem), body)
         return Design(
             record=self._record(problem, n, width, counts.astype(np.int64)),
             cells=cells,
@@ -313,15 +317,17 @@ class SNS:
     def _record(self, problem: Problem, length: int, width: int, counts: Array) -> Mesh | MendedMesh:
         if not (self.repair or self.seeded):
             return Mesh(length, width, self.random, self.moving, counts)
-        if not problem.offers("repair"):
+        mender, seeding = capability(problem, Repair), capability(problem, Seeding)
+        if mender is None:
             raise InputError(
-                f"{type(problem).__name__} has no method `repair`, which `repair` and `seeded` need; leave them out"
+                f"`repair` and `seeded` need a problem with Repair, which {type(problem).__name__} does not list; "
+                "leave them out"
             )
-        chances = problem.chances()
+        chances = seeding.probabilities(problem) if seeding else np.full(length, 0.5)
         undecided = np.argsort(np.abs(chances - 0.5), kind="stable").astype(np.int32)
         limits = np.round((chances if self.seeded else np.full(length, 0.5)) * 2.0**32).astype(np.uint64)
         return MendedMesh(
-            length, width, self.random, self.moving, counts, problem.ranking(), limits, undecided, self.repair
+            length, width, self.random, self.moving, counts, mender.data(problem), limits, undecided, self.repair
         )
 
     @staticmethod

@@ -20,9 +20,10 @@ from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.errors import InputError
 from systola.kernel import inlined
+from systola.model.objective import better
 from systola.operators.appraisal import appraise, choose_appraisal
 from systola.population import note
-from systola.problem import Problem, better
+from systola.problem import Problem, space_of
 from systola.rng import STEP, below, draw
 
 _PARENTS, _POINTS, _COUNTS, _PLACES = range(4)  # what the calls of `draw` in a cell are for; places come last
@@ -169,7 +170,7 @@ class SGA:
         return type(self).__name__.lower()
 
     def prepare(self, problem: Problem) -> Design:
-        space = problem.space
+        space = space_of(problem)
         if not isinstance(space, Bits):
             raise InputError(
                 f"{self.name.upper()} works on binary problems, but {type(problem).__name__} is encoded as "

@@ -28,7 +28,7 @@ from systola.operators.appraisal import gauge
 from systola.operators.neighbourhoods import FIELDS, lay_out
 from systola.operators.neighbours import locate, make, observe
 from systola.population import NEVER, Population, copy_row, note, ranks_above
-from systola.problem import Problem
+from systola.problem import Problem, senses_of
 from systola.records import record_type
 from systola.rng import START, STEP, below, draw
 from systola.verbs import Body, body_of, give_body, large_verb
@@ -340,7 +340,7 @@ class PLS:
         give_body("sieve", record, sieve)
         give_body("consider", record, consider)
         give_body("report", record, _report_at_once if constrained else _report_later)
-        senses = problem.senses
+        senses = senses_of(problem)
         values = (around.size, len(senses), np.array(senses, np.int64), self.accept == "dominating", self.cap or 0)
         walk = design_walk(problem, around, record(*around.values, *values), 10_000)
         return replace(

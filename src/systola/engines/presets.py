@@ -10,32 +10,34 @@ from systola.engines.neighbourhood import SNS
 from systola.engines.pareto import PLS
 from systola.engines.systolic import SGS
 from systola.errors import InputError
-from systola.problem import Problem
+from systola.model.capabilities import BestInsertion, LocalSearch, Repair, SwapTable, capability, offers
+from systola.problem import Problem, senses_of, space_of
 
 
 def recommend(problem: Problem) -> Engine:
     """An engine that is a good first choice."""
-    if problem.offers("find_place") and problem.outlooks():
-        return IteratedGreedy() if len(problem.senses) == 1 else PLS()
-    if problem.offers("repair"):
+    if offers(problem, BestInsertion):
+        return IteratedGreedy() if len(senses_of(problem)) == 1 else PLS()
+    if offers(problem, Repair):
         return SNS(exponential=True, random=True, moving=True, repair=True, seeded=True)
-    if isinstance(problem.space, Bits):
+    if isinstance(space_of(problem), Bits):
         return SGS("B")
-    if isinstance(problem.space, Order):
+    if isinstance(space_of(problem), Order):
         return memetic(problem)
-    if problem.offers("refine") and problem.guidance() and problem.space.n > 1:
+    own = capability(problem, LocalSearch)
+    if own and own.search and own.data(problem) is not None and space_of(problem).n > 1:
         return refining(problem)
     return Cellular(size=400, neighbourhood="L5", selection="tournament", replacement="better")
 
 
 def memetic(problem: Problem) -> Engine:
     """A cellular algorithm on a torus whose children are improved by local search: tabu search, or descent."""
-    if not isinstance(problem.space, Order):
+    if not isinstance(space_of(problem), Order):
         raise InputError(
             f"the memetic algorithm is for permutations, but {type(problem).__name__} is encoded as "
-            f"{type(problem.space).__name__}; choose auto"
+            f"{type(space_of(problem)).__name__}; choose auto"
         )
-    n = problem.space.n
+    n = space_of(problem).n
     side = min(20, max(6, round(600 / n)))  # fewer where a search takes longer
     return Cellular(
         size=side * side,
@@ -46,7 +48,7 @@ def memetic(problem: Problem) -> Engine:
         mutation_probability=1.0,
         replacement="better",
         renew=True,
-        local_search="tabu" if problem.tables() else "descent",
+        local_search="tabu" if offers(problem, SwapTable) else "descent",
         every=1,
         length=max(1, n // 2),
     )
@@ -54,7 +56,7 @@ def memetic(problem: Problem) -> Engine:
 
 def refining(problem: Problem) -> Engine:
     """A cellular algorithm on a small torus: the problem itself refines children, or copies of the better neighbour."""
-    n = problem.space.n
+    n = space_of(problem).n
     side = max(4, min(8, 15 - int(n).bit_length()))  # fewer where a search takes longer
     return Cellular(
         size=side * side,

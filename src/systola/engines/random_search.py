@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from systola.engines.engine import Design, check_number, equip
-from systola.increments import construct, weigh
+from systola.model.capabilities import Construction, Flips, offers
+from systola.model.incremental import construct, measures_from_state
 from systola.operators.appraisal import gauge
 from systola.population import note
-from systola.problem import Problem
+from systola.problem import Problem, record_type_of, space_of
 from systola.verbs import body_of, give_body, verb
 
 
@@ -28,7 +29,7 @@ def venture(s: Any, lane: Any, cell: Any) -> Any:
 def _venture_by_tally(s: Any, lane: Any, cell: Any) -> None:
     problem, space, lanes, seed, step = s.problem, s.space, s.lanes, s.seed, s.step
     construct(problem, space, lanes.child, lane, lanes.tally[lane], seed, step, cell)
-    weigh(problem, lanes.tally[lane], lanes.trial[lane])
+    measures_from_state(problem, lanes.tally[lane], lanes.trial[lane])
 
 
 def _venture_from_scratch(s: Any, lane: Any, cell: Any) -> None:
@@ -57,13 +58,13 @@ class RS:
         return "rs"
 
     def prepare(self, problem: Problem) -> Design:
-        n = problem.space.n
+        n = space_of(problem).n
         tau = max(1, (n - 1).bit_length())
         size = 2 * n * tau if self.size is None else self.size
         check_number("size", size, 1, 10**9)
         size = int(size)
-        tallied = problem.offers("flip") and hasattr(problem, "construct")
-        give_body("venture", problem.record_type, _venture_by_tally if tallied else _venture_from_scratch)
+        tallied = offers(problem, Flips) and offers(problem, Construction)
+        give_body("venture", record_type_of(problem), _venture_by_tally if tallied else _venture_from_scratch)
         return Design(
             record=Sampler(size),
             cells=size,

@@ -17,8 +17,10 @@ from systola.encodings import Order, sample
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.errors import InputError
-from systola.increments import polish, weigh
 from systola.kernel import called, inlined
+from systola.model.capabilities import LocalSearch, capability
+from systola.model.incremental import measures_from_state, quick_search
+from systola.model.objective import fitness, violation
 from systola.operators.appraisal import appraise, choose_appraisal, gauge
 from systola.operators.breeding import mutate, recombine, select
 from systola.operators.crossover import CROSSOVERS
@@ -26,7 +28,7 @@ from systola.operators.genes import copy
 from systola.operators.mutation import MUTATIONS
 from systola.operators.selection import SELECTIONS
 from systola.population import LACKING, note, ranks_above
-from systola.problem import Problem, fitness, violation
+from systola.problem import Problem, space_of
 from systola.records import record_type
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, below, draw
 from systola.verbs import body_of, give_body, large_verb
@@ -46,8 +48,8 @@ def finish(engine: Any, problem: Any, x: Any, row: Any, tally: Any, measures: An
 
 
 def _polish(self: Any, problem: Any, x: Any, row: Any, tally: Any, measures: Any, work: Any, key: Any) -> None:
-    polish(problem, x, row, tally, work, key)
-    weigh(problem, tally, measures)
+    quick_search(problem, x[row], tally, work, key)
+    measures_from_state(problem, tally, measures)
 
 
 def _leave(self: Any, problem: Any, x: Any, row: Any, tally: Any, measures: Any, work: Any, key: Any) -> None:
@@ -207,10 +209,11 @@ class SteadyState:
         check_number("size", self.size, 2, 10**7)
         check_number("crossover_probability", self.crossover_probability, 0, 1, whole=False)
         check_number("mutation_probability", self.mutation_probability, 0, 1, whole=False)
-        space = problem.space
+        space = space_of(problem)
         if space.n < 2:
             raise InputError("a genetic algorithm needs solutions of at least two decisions, but got one")
-        polishing = self.polish and problem.offers("polish")
+        own = capability(problem, LocalSearch)
+        polishing = self.polish and own is not None and own.quick is not None
         default = "pmx" if isinstance(space, Order) else "one-point"
         bodies, labels = {}, []
         for verb_name, kind, choice in (
@@ -240,6 +243,6 @@ class SteadyState:
             tallied=choose_appraisal(problem),
             steps=500_000,
             most_lanes=1,
-            scratch=problem.scratch() if polishing else 0,
+            scratch=own.integers(problem) if own and polishing else 0,
             remembered=_HASHES + self.size,
         )

@@ -19,10 +19,12 @@ from systola.engines.engine import Design, check_number, equip, refuse_if_too_la
 from systola.engines.immigration import host
 from systola.engines.systolic_plan import count_alike, crossover_plan, mutation_plan
 from systola.errors import InputError
-from systola.increments import cross, flip, remark, weigh
 from systola.kernel import inlined
+from systola.model.capabilities import Flips, Segments, capability, offers
+from systola.model.incremental import cross_segments, flip, measures_from_state, update_prefix
+from systola.model.objective import better
 from systola.population import VECTOR, assess, note
-from systola.problem import Problem, better
+from systola.problem import Problem, record_type_of, space_of
 from systola.rng import below
 from systola.stop_flag import must_leave
 from systola.verbs import body_of, give_body, verb
@@ -58,23 +60,9 @@ def _chunk(lanes: Any) -> Any:
 
 
 def _breed_by_marks(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
-    problem, population, lanes = s.problem, s.population, s.lanes
-    chunk = _chunk(lanes)
+    chunk = _chunk(s.lanes)
     row = 2 * lane * chunk
-    cross(
-        problem,
-        population.x,
-        population.scores,
-        population.marks,
-        h,
-        v,
-        n,
-        plan,
-        cell,
-        lanes.trial,
-        row,
-        row + chunk,
-    )
+    cross_segments(s, h, v, n, plan, cell, row, row + chunk)
 
 
 def _breed_by_flips(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
@@ -100,7 +88,7 @@ def _breed_by_flips(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: 
                     toggle(lanes.child, lane, i)
                     differing &= differing - np.uint64(1)
             flip(problem, lanes.child, lane, np.int64(plan[cell + k, 2]), tally)
-            weigh(problem, tally, lanes.trial[(2 * lane + side) * chunk + k])
+            measures_from_state(problem, tally, lanes.trial[(2 * lane + side) * chunk + k])
 
 
 def _breed_by_evaluation(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
@@ -209,7 +197,7 @@ def _choose(problem: Any, scores: Any, lanes: Any, h: Any, v: Any, n: Any, row: 
 @inlined
 def _settle(self: Any, s: Any, lane: Any, h: Any, v: Any, row: Any, cell: Any, kept: Any) -> None:
     """Let the kept children take the place of their parents: only words that change are written."""
-    problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
+    population, lanes, step = s.population, s.lanes, s.step
     a = np.int64(self.plan[cell, 0])
     b = np.int64(self.plan[cell, 1])
     m = np.int64(self.plan[cell, 2])
@@ -217,7 +205,7 @@ def _settle(self: Any, s: Any, lane: Any, h: Any, v: Any, row: Any, cell: Any, k
     x = population.x
     scores = population.scores
     if population.marks.shape[1] > 0:
-        remark(problem, x, population.marks, h, v, a, b, m, keep_h, keep_v)
+        update_prefix(s, h, v, a, b, m, keep_h, keep_v)
     for w in range(a >> 6, (b + 63) >> 6):
         differing = (x[h, w] ^ x[v, w]) & segment_mask(w, a, b)
         if keep_h:
@@ -271,7 +259,7 @@ class SGS:
         return f"sgs-{self.flavour.lower()}"
 
     def prepare(self, problem: Problem) -> Design:
-        space = problem.space
+        space = space_of(problem)
         if not isinstance(space, Bits):
             raise InputError(
                 f"SGS works on binary problems, but {type(problem).__name__} is encoded as {type(space).__name__}"
@@ -297,7 +285,8 @@ class SGS:
         if (columns[2] < 0).any() or (columns[2] >= l).any():
             raise InputError(f"a mutation plan needs 0 <= decision < {l} in every cell")
         columns = [c.ravel() for c in columns]
-        columns.append(count_alike(columns[0], columns[1], columns[2], problem.marks().span))
+        segments = capability(problem, Segments)
+        columns.append(count_alike(columns[0], columns[1], columns[2], segments.span if segments else 1))
         plan = np.zeros((cells + VECTOR, 4), np.int32, order="F")
         plan[:cells] = np.stack(columns, axis=1)
         _choose_breeding(problem)
@@ -308,8 +297,8 @@ class SGS:
             started=2 * cells,
             per_step=2 * cells,
             slots=np.arange(2 * cells if self.flavour == "E" else 1, dtype=np.int32),
-            marked=problem.offers("cross"),
-            tallied=problem.offers("flip") and not problem.offers("cross"),
+            marked=segments is not None,
+            tallied=offers(problem, Flips) and segments is None,
             steps=cells,
             shape=(width, length),
             order="F",
@@ -343,8 +332,8 @@ def _pair(crossover: Any) -> tuple[Any, Any]:
 
 def _choose_breeding(problem: Problem) -> None:
     body = _breed_by_evaluation
-    if problem.offers("cross"):
+    if offers(problem, Segments):
         body = _breed_by_marks
-    elif problem.offers("flip"):
+    elif offers(problem, Flips):
         body = _breed_by_flips
-    give_body("breed", problem.record_type, body)
+    give_body("breed", record_type_of(problem), body)

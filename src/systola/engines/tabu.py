@@ -29,7 +29,7 @@ from systola.engines.walk import (
 from systola.operators.neighbourhoods import FIELDS, lay_out
 from systola.operators.neighbours import ban, follow, locate
 from systola.population import NEVER
-from systola.problem import Problem
+from systola.problem import Problem, space_of
 from systola.records import record_type
 from systola.rng import STEP, below, draw
 from systola.verbs import give_body
@@ -54,10 +54,10 @@ def _conclude(self: Any, s: Any) -> Any:
 
 def _usual(problem: Problem, label: str) -> tuple[int, int]:
     """Tenure and spread where none are given."""
-    n: int = problem.space.n
+    n: int = space_of(problem).n
     if label.startswith("insertion"):
         return min(8, n), 4
-    return (max(1, 9 * n // 10), n // 5) if isinstance(problem.space, Order) else (max(4, n // 10), 4)
+    return (max(1, 9 * n // 10), n // 5) if isinstance(space_of(problem), Order) else (max(4, n // 10), 4)
 
 
 @dataclass(frozen=True)

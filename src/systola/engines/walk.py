@@ -12,9 +12,10 @@ import numpy as np
 
 from systola.engines.engine import Design
 from systola.engines.immigration import settle
-from systola.increments import Tables
 from systola.kernel import called, inlined
 from systola.lines import VECTOR
+from systola.model.capabilities import Buffer
+from systola.model.objective import better, fitness, prefers
 from systola.operators.appraisal import choose_appraisal
 from systola.operators.neighbourhoods import Neighbourhood
 from systola.operators.neighbours import (
@@ -27,7 +28,7 @@ from systola.operators.neighbours import (
     survey,
 )
 from systola.population import NEVER, copy_row, note, ranks_above
-from systola.problem import Problem, better, fitness, prefers
+from systola.problem import Problem
 from systola.stop_flag import must_leave
 from systola.verbs import body_of, verb
 
@@ -203,11 +204,11 @@ def design_walk(problem: Problem, neighbourhood: Neighbourhood, record: Any, ste
         rows=2,
         started=1,
         per_step=neighbourhood.size,
-        tallied=choose_appraisal(problem),
+        tallied=choose_appraisal(problem) or neighbourhood.by_state,
         steps=steps,
         table=work,
         single=neighbourhood.single,
-        outlook=neighbourhood.outlook or Tables(2, np.int32),
+        outlook=neighbourhood.outlook or Buffer(2, np.int32),
         most_lanes=_MOST_THREADS,
         remembered=LISTED + neighbourhood.bans,
     )

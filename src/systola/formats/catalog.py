@@ -15,7 +15,7 @@ from systola.formats.instance import Instance, UnfitOptions
 from systola.formats.known import FORMATS, GENERATORS, Format, Generator, Option, one_of
 from systola.formats.library import Library
 from systola.formats.text import read_text, shown, whole_number
-from systola.problem import MAXIMISE
+from systola.problem import MAXIMISE, digest_of, senses_of, space_of
 from systola.rng import check_seed
 
 
@@ -82,13 +82,13 @@ def describe(instance: Instance | Library) -> dict[str, Any]:
     return {
         "name": instance.name,
         "problem": instance.kind,
-        "summary": problem.describe(),
-        "decisions": problem.space.n,
-        "senses": ["maximise" if sense == MAXIMISE else "minimise" for sense in problem.senses],
+        "summary": str(problem),
+        "decisions": space_of(problem).n,
+        "senses": ["maximise" if sense == MAXIMISE else "minimise" for sense in senses_of(problem)],
         "best_known": instance.best_known,
         "source": instance.source,
         "notes": list(instance.notes),
-        "digest": problem.digest(),
+        "digest": digest_of(problem),
         "data": data,
     }
 

@@ -18,6 +18,7 @@ from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.formats.library import Library, Part
 from systola.formats.text import Tokens, located, read_text
+from systola.problem import space_of
 from systola.problems.generalized_assignment import GeneralizedAssignment
 
 SENSES = ("min", "max")
@@ -135,7 +136,7 @@ def write(problem: GeneralizedAssignment, path: str | Path, solution: Array | No
     else:
         if problem.maximise:
             raise InputError("a solution can be written for minimised problems only, but costs are maximised here")
-        problem.encoding.store(problem.space, solution)
+        problem.encoding.store(space_of(problem), solution)
         _, unfitness = measure(problem, solution)
         if unfitness:
             raise InputError(f"a solution must keep all capacities, but this one exceeds them by {unfitness}")

@@ -16,6 +16,7 @@ from systola.encodings import Array
 from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.formats.text import Tokens, located, read_text
+from systola.problem import space_of
 from systola.problems.knapsack import Knapsack
 
 KINDS = ("paper", "uncorrelated", "weak", "strong")
@@ -84,7 +85,7 @@ def write(problem: Knapsack, path: str | Path, solution: Array | None = None) ->
     lines = [f"{len(problem.profits)} {problem.capacity}"]
     lines += [f"{profit} {weight}" for profit, weight in zip(problem.profits, problem.weights, strict=True)]
     if solution is not None:
-        problem.encoding.store(problem.space, solution)
+        problem.encoding.store(space_of(problem), solution)
         _profit_of(solution, problem)
         lines.append(" ".join(str(int(decision)) for decision in solution))
     try:

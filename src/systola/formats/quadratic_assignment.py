@@ -17,6 +17,7 @@ from systola.encodings import Array
 from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.formats.text import Tokens, located, read_text, shown
+from systola.problem import space_of
 from systola.problems.quadratic_assignment import QuadraticAssignment
 
 _SOLUTION = ".sln"
@@ -117,7 +118,7 @@ def write(
     if best_known is not None:
         told = contents[_beside(path)] = [f"{n} {int(best_known)}"]
         if solution is not None:
-            problem.encoding.store(problem.space, solution)
+            problem.encoding.store(space_of(problem), solution)
             if cost(problem, solution) != best_known:
                 raise InputError(f"a solution must cost {best_known}, but this one costs {cost(problem, solution)}")
             told.append(" ".join(str(location + 1) for location in solution.tolist()))

@@ -10,7 +10,7 @@ import numpy as np
 from systola.encodings import Array
 from systola.islands.deme import Counters, Deme
 from systola.population import ranks_above
-from systola.problem import Problem
+from systola.problem import Problem, record_of
 from systola.run import objective_of, violation_of
 from systola.trace import MOST_SAMPLES, Sample, Trace
 
@@ -96,7 +96,7 @@ def _find_leader(problem: Problem, accounts: list[Account]) -> Account:
     """The deme with the best answer; of equals the first."""
     first, *others = accounts
     for account in others:
-        if ranks_above(problem.record, account.measures, first.measures):
+        if ranks_above(record_of(problem), account.measures, first.measures):
             first = account
     return first
 
@@ -114,7 +114,7 @@ def join_histories(problem: Problem, events: list[Found]) -> list[Found]:
     """
     joined: list[Found] = []
     for event in sorted(events, key=lambda event: event[:2]):
-        if not joined or ranks_above(problem.record, event[3], joined[-1][3]):
+        if not joined or ranks_above(record_of(problem), event[3], joined[-1][3]):
             joined.append(event)
     return joined
 

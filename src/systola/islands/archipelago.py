@@ -29,6 +29,7 @@ from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
 from systola.population import ranks_above
+from systola.problem import record_of, space_of
 from systola.run import Callback, Progress, objective_of, violation_of
 from systola.signals import Interruption
 from systola.stop import Stop
@@ -186,7 +187,7 @@ class Archipelago:
     def _run_ranks(self) -> list[Worker]:
         """The demes of this process, which also tells, between stretches."""
         assert self.world is not None
-        row = self.plan.problem.encoding.empty(self.plan.problem.space, 1)[0]
+        row = self.plan.problem.encoding.empty(space_of(self.plan.problem), 1)[0]
         owners = [number % self.world.size for number in range(len(self.plan))]
         while True:
             transport = self.world.connect(owners, self.islands.send_slots, self.islands.rate, row)
@@ -219,7 +220,7 @@ class Archipelago:
             if saved:
                 self._restore(deme, saved)
             else:
-                deme.start(self.plan.problem.encoding.empty(self.plan.problem.space, 0))
+                deme.start(self.plan.problem.encoding.empty(space_of(self.plan.problem), 0))
             self.demes.append(deme)
             self.notes.append(f"deme {number} was adopted at step {deme.step}, after a process had failed")
         return [owners[number] for number in range(len(self.plan))]
@@ -309,7 +310,7 @@ class Archipelago:
         problem, seconds = self.plan.problem, self.clock()
         measures, step = self.demes[0].latest[2], max(deme.step for deme in self.demes)
         for deme in self.demes[1:]:
-            if ranks_above(problem.record, deme.latest[2], measures):
+            if ranks_above(record_of(problem), deme.latest[2], measures):
                 measures = deme.latest[2]
         fractions = [0.0]
         if self._last_step() < _FOREVER:
@@ -368,7 +369,7 @@ class Archipelago:
     def best(self) -> tuple[Array, Array, int]:
         """Measures, decisions and step of the best solution."""
         problem, leader = self.plan.problem, self.outcome.leader
-        return leader.measures, problem.encoding.load(problem.space, leader.best)[0], leader.found_at
+        return leader.measures, problem.encoding.load(space_of(problem), leader.best)[0], leader.found_at
 
     def report(self) -> dict[str, Any]:
         """What all demes did together, and each of them; a process that is not the first tells of its own ones."""

@@ -15,6 +15,7 @@ from systola.errors import InputError
 from systola.islands.dwelling import Dwelling, toss
 from systola.islands.islands import Islands
 from systola.islands.parcel import Parcel, count_in, pack, size_of_parcel, unpack
+from systola.problem import space_of
 from systola.reading import is_number, is_whole
 
 _SEED, _HOLD, _CHOICE = range(3)  # what random numbers are for
@@ -198,7 +199,7 @@ class Deme:
                 return name
             if len(found) != len(values) if name != "elites" else len(found) > self.islands.rate:
                 return name
-        encoding, space = self.work.problem.encoding, self.work.problem.space
+        encoding, space = self.work.problem.encoding, space_of(self.work.problem)
         guests, told = arrays["pool.guests"], arrays["pool.state"]
         waiting = (
             np.arange(told[HEAD], told[HEAD] + told[COUNT]) % len(guests) if 0 <= told[COUNT] <= len(guests) else [-1]
@@ -227,7 +228,7 @@ class Deme:
         """Whether these are packed parcels for this deme."""
         if mail is None or mail.dtype != np.uint8 or mail.shape[1:] != (self._parcel_size,):
             return False
-        encoding, space = self.work.problem.encoding, self.work.problem.space
+        encoding, space = self.work.problem.encoding, space_of(self.work.problem)
         for room in mail:
             if not 0 <= count_in(room) <= self.islands.rate:
                 return False

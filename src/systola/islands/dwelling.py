@@ -9,6 +9,7 @@ from systola.backends.session import Work
 from systola.encodings import Array
 from systola.engines.immigration import make_pool
 from systola.kernel import kernel
+from systola.problem import space_of
 from systola.rng import MIGRATE, draw
 
 
@@ -25,7 +26,7 @@ class Dwelling(CpuSession):
 
     def __init__(self, work: Work, compiled: bool, places: int) -> None:
         super().__init__(work, 1, compiled, lanes=1)
-        row = work.problem.encoding.empty(work.problem.space, 1)[0]
+        row = work.problem.encoding.empty(space_of(work.problem), 1)[0]
         self.pool = self._pool = make_pool(places, row)
         self.memory += sum(array.nbytes for array in self.pool)
 

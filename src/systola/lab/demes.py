@@ -20,7 +20,7 @@ from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes
 from systola.islands.worker import Worker
 from systola.probing import measures_of
-from systola.problem import MINIMISE, Problem
+from systola.problem import MINIMISE, Problem, bind, senses_of, space_of
 from systola.run import objective_of, violation_of
 from systola.stop import Stop
 
@@ -52,15 +52,15 @@ class Census:
 
 def make_demes(problem: Problem, islands: Islands, seed: int = 1) -> list[Deme]:
     """The demes that `solve` would run, with their first populations."""
-    problem.bind()
-    _, measures, dtype = measures_of(problem, problem.encoding.example(problem.space), "cpu")
+    bind(type(problem))
+    _, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), "cpu")
     engines = islands.engines()
     demes = []
     for number, engine in enumerate(engines):
         work = Work(problem, engine.prepare(problem), measures, dtype, seed_of(seed, number))
         deme = Deme(number, work, islands, neighbours_of(number, len(engines)))
         deme.session.compile()
-        deme.start(problem.encoding.empty(problem.space, 0))
+        deme.start(problem.encoding.empty(space_of(problem), 0))
         demes.append(deme)
     return demes
 
@@ -90,7 +90,7 @@ def take_census(problem: Problem, islands: Islands, stop: Stop, threads: int = 1
     stop
         Seconds or iterations.
     """
-    if problem.senses != (MINIMISE,) or not (stop.seconds or stop.iterations):
+    if senses_of(problem) != (MINIMISE,) or not (stop.seconds or stop.iterations):
         raise InputError("a census needs one objective that is minimised, and a budget of seconds or iterations")
     demes = make_demes(problem, islands, seed)
     workers = max(1, min(threads, len(demes)))

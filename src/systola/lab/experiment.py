@@ -19,6 +19,7 @@ from systola.errors import Incomplete, InfeasibleWarning, InputError
 from systola.formats.catalog import open_instance
 from systola.lab.store import Key, Store
 from systola.lab.workers import Death, Request, work
+from systola.problem import digest_of
 from systola.solve import solve
 from systola.stop import Stop
 from systola.version import __version__
@@ -53,7 +54,7 @@ def plan(
 ) -> list[Job]:
     """All jobs of an experiment, seed by seed, so that an interrupted one has as many runs of each as possible."""
     algorithms, instances = list(algorithms), list(instances)
-    digests = {instance: open_instance(instance).problem.digest() for instance in instances}
+    digests = {instance: digest_of(open_instance(instance).problem) for instance in instances}
     return [
         Job(instance, algorithm, seed, settings or {}, stop or Stop(), digests[instance])
         for seed in range(first_seed, first_seed + runs)

@@ -21,7 +21,7 @@ from systola.engines.engine import Design
 from systola.engines.pareto import PLS
 from systola.errors import InputError
 from systola.probing import measures_of
-from systola.problem import Problem
+from systola.problem import Problem, bind, space_of
 
 MOMENTS, REPEATS = 20, 5
 
@@ -79,7 +79,7 @@ def profile_search(problem: Problem, engine: PLS, iterations: int, seed: int = 1
         raise InputError(f"`iterations >= 1` must hold for a profile, but got {iterations}")
     if not 1 <= threads <= numba.config.NUMBA_NUM_THREADS:
         raise InputError(f"`1 <= threads <= {numba.config.NUMBA_NUM_THREADS}` must hold here, but got {threads}")
-    problem.bind()
+    bind(type(problem))
     run = _open(problem, engine.prepare(problem), seed, threads)
     designs = [engine.prepare(problem), *(engine.prepare_part(problem, part) for part in ("evaluation", "search"))]
     parts = [_Part(problem, design, seed, threads) for design in designs]
@@ -121,7 +121,7 @@ class _Part:
 
 def _open(problem: Problem, design: Design, seed: int, threads: int) -> CpuSession:
     """A session, compiled before anything is timed."""
-    _, measures, dtype = measures_of(problem, problem.encoding.example(problem.space), "cpu")
+    _, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), "cpu")
     session = CpuSession(Work(problem, design, measures, dtype, seed), threads)
     session.compile()
     return session

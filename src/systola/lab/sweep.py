@@ -10,7 +10,7 @@ import numpy as np
 
 from systola.engines.engine import Engine
 from systola.errors import InputError
-from systola.problem import Problem
+from systola.problem import Problem, senses_of
 from systola.result import Result
 from systola.run import Callback
 from systola.solve import solve
@@ -70,7 +70,9 @@ def sweep_weights(
             break
     done = tuple(weights[: len(results)])
     least = min(result.violation for result in results)
-    return Sweep(done, tuple(results), _front([r.objective for r in results if r.violation == least], problem.senses))
+    return Sweep(
+        done, tuple(results), _front([r.objective for r in results if r.violation == least], senses_of(problem))
+    )
 
 
 def _front(points: list[Any], senses: tuple[int, ...]) -> tuple[tuple[Any, ...], ...]:

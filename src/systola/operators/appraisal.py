@@ -12,11 +12,12 @@ import numpy as np
 
 from systola.bits import lowest_one, toggle
 from systola.encodings import Bits, Digits, Order
-from systola.increments import count, flip, reassign, swap, weigh
 from systola.kernel import inlined
+from systola.model.capabilities import Capability, EvaluationState, Flips, Reassignments, Swaps, offers
+from systola.model.incremental import flip, init_state, measures_from_state, reassign, state_of, swap
 from systola.population import assess
-from systola.problem import Problem
-from systola.verbs import body_of, give_body, large_verb
+from systola.problem import Problem, record_type_of, space_of
+from systola.verbs import Body, body_of, give_body, large_verb
 
 _FEW = 3  # of n decisions, up to n / 3 that differ are worth single steps
 
@@ -40,15 +41,13 @@ def try_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, tally: Any, measures: 
 
 
 def _gauge_by_evaluation(s: Any, x: Any, row: Any, lane: Any, tally: Any, measures: Any) -> None:
-    problem = s.problem
     assess(s, x, row, lane, measures)
-    count(problem, x, row, measures, tally)
+    state_of(s.problem, x, row, measures, tally)
 
 
 def _gauge_by_tally(s: Any, x: Any, row: Any, lane: Any, tally: Any, measures: Any) -> None:
-    problem = s.problem
-    count(problem, x, row, measures, tally)
-    weigh(problem, tally, measures)
+    init_state(s.problem, x, row, tally)
+    measures_from_state(s.problem, tally, measures)
 
 
 @inlined
@@ -74,7 +73,7 @@ def _appraise_by_flips(s: Any, parent: Any, children: Any, child: Any, lane: Any
             flip(problem, lanes.spare, lane, i, tally)
             toggle(lanes.spare, lane, i)
             differing &= differing - np.uint64(1)
-    weigh(problem, tally, measures)
+    measures_from_state(problem, tally, measures)
 
 
 def _appraise_by_reassignments(
@@ -100,7 +99,7 @@ def _appraise_by_reassignments(
         if wanted != lanes.spare[lane, i]:
             reassign(problem, lanes.spare, lane, i, wanted, tally)
             lanes.spare[lane, i] = wanted
-    weigh(problem, tally, measures)
+    measures_from_state(problem, tally, measures)
 
 
 def _appraise_by_swaps(s: Any, parent: Any, children: Any, child: Any, lane: Any, tally: Any, measures: Any) -> None:
@@ -125,7 +124,7 @@ def _appraise_by_swaps(s: Any, parent: Any, children: Any, child: Any, lane: Any
                 lanes.spare[lane, j] = there
                 place[there] = j
                 lanes.spare[lane, i] = wanted
-    weigh(problem, tally, measures)
+    measures_from_state(problem, tally, measures)
 
 
 def _appraise_by_evaluation(
@@ -148,7 +147,7 @@ def _try_by_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, tally: Any, measur
     for k in range(tally.shape[0]):
         tally[k] = known[k]
     swap(problem, x, row, i, j, tally)
-    weigh(problem, tally, measures)
+    measures_from_state(problem, tally, measures)
 
 
 def _try_by_evaluation(s: Any, row: Any, i: Any, j: Any, lane: Any, tally: Any, measures: Any) -> None:
@@ -162,22 +161,24 @@ def _try_by_evaluation(s: Any, row: Any, i: Any, j: Any, lane: Any, tally: Any, 
 
 def choose_gauge(problem: Problem) -> None:
     """A tally of the problem's own gives the measures, too, and faster than the plain objective."""
-    give_body("gauge", problem.record_type, _gauge_by_tally if problem.tallies() else _gauge_by_evaluation)
+    give_body(
+        "gauge", record_type_of(problem), _gauge_by_tally if offers(problem, EvaluationState) else _gauge_by_evaluation
+    )
 
 
-_STEPWISE = {
-    Bits: ("flip", _appraise_by_flips),
-    Digits: ("reassign", _appraise_by_reassignments),
-    Order: ("swap", _appraise_by_swaps),
+_STEPWISE: dict[type, tuple[type[Capability], Body]] = {
+    Bits: (Flips, _appraise_by_flips),
+    Digits: (Reassignments, _appraise_by_reassignments),
+    Order: (Swaps, _appraise_by_swaps),
 }
 
 
 def choose_appraisal(problem: Problem) -> bool:
     """Give the problem its bodies; whether they need tallies of all solutions."""
     choose_gauge(problem)
-    step, body = _STEPWISE[type(problem.space)]
-    offered = problem.offers(step)
-    record = problem.record_type
+    moves, body = _STEPWISE[type(space_of(problem))]
+    offered = offers(problem, moves)
+    record = record_type_of(problem)
     give_body("appraise", record, body if offered else _appraise_by_evaluation)
-    give_body("try_swap", record, _try_by_swap if offered and step == "swap" else _try_by_evaluation)
+    give_body("try_swap", record, _try_by_swap if offers(problem, Swaps) else _try_by_evaluation)
     return offered

@@ -1,8 +1,8 @@
 """Local searches: a solution near one of the population, mostly a better one, takes its place.
 
 Arguments: engine's record, step, the solution's row, key, lane. In permutations,
-neighbours differ by one exchange; where the problem keeps a table of all exchanges (`tabulate`), descent and tabu
-search work with it. Integers are searched by the problem's own `refine`.
+neighbours differ by one exchange; where the problem keeps a table of all exchanges (`SwapTable`), descent and tabu
+search work with it. Integers are searched by the problem's own `LocalSearch`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 
 from systola.bits import lowest_one
-from systola.encodings import Digits, Order
+from systola.encodings import Array, Digits, Order
 from systola.errors import InputError
-from systola.increments import Guidance, Tables, exchange, refine, swap_gains, tabulate, weigh
 from systola.kernel import called, inlined
 from systola.lines import largest_allowed, least, padded
+from systola.model.capabilities import Buffer, LocalSearch, SwapTable, buffer_of, capability
+from systola.model.incremental import fill_swap_table, make_swap, measures_from_state, search_around, swap_gains
+from systola.model.objective import better
 from systola.operators.appraisal import gauge, try_swap
 from systola.operators.kind import Kind, Operator
-from systola.problem import Problem, better
+from systola.problem import Problem, space_of
 from systola.rng import below, common, numbers
 from systola.stop_flag import must_leave
 
@@ -171,12 +173,12 @@ def descent_by_table(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None
         lanes.child[lane, k] = population.x[row, k]
     for k in range(until.shape[0]):
         until[k] = 0
-    tabulate(problem, lanes.child, lane, table)
+    fill_swap_table(problem, lanes.child, lane, table)
     i, j = _best_exchange(table, until, space.n, 0, 0)
     if i == space.n:
         return
     while i < space.n and not must_leave(lanes.stop):
-        exchange(problem, lanes.child, lane, i, j, table)
+        make_swap(problem, lanes.child, lane, i, j, table)
         i, j = _best_exchange(table, until, space.n, 0, 0)
     _settle(s, lanes.child, row, lane)
 
@@ -214,7 +216,7 @@ def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
         lanes.spare[lane, k] = population.x[row, k]
     for k in range(until.shape[0]):
         until[k] = 0
-    tabulate(problem, lanes.child, lane, table)
+    fill_swap_table(problem, lanes.child, lane, table)
     value = np.int64(0)
     best = np.int64(0)
     coins, _, _, _ = numbers(key, 0)
@@ -231,7 +233,7 @@ def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
         if i == n:
             continue  # all are forbidden; some will not be for long
         value += table[i * padded(n) + j]
-        exchange(problem, lanes.child, lane, i, j, table)
+        make_swap(problem, lanes.child, lane, i, j, table)
         if drawn != 1 + ((t - 1) >> 1):  # four numbers are enough for two steps
             drawn = 1 + ((t - 1) >> 1)
             r0, r1, r2, r3 = numbers(key, drawn)
@@ -248,9 +250,9 @@ def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
 def refinement(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """What the problem itself knows to make of a solution, with `engine.length` steps."""
     problem, population, lanes = s.problem, s.population, s.lanes
-    tally = population.tally[row]
-    refine(problem, population.x, row, tally, engine.guide, lanes.table[lane], engine.length, key, lanes.stop)
-    weigh(problem, tally, population.scores[row])
+    x, state = population.x[row], population.tally[row]
+    search_around(problem, x, state, engine.guide, lanes.table[lane], engine.length, key, lanes.stop)
+    measures_from_state(problem, state, population.scores[row])
 
 
 SEARCHES = Kind(
@@ -267,7 +269,7 @@ WITH_TABLE = {best_swap: best_swap_by_gains, descent: descent_by_table, tabu: ta
 
 def numbers_of_memory(problem: Problem) -> int:
     """How many numbers a tabu list takes."""
-    n: int = problem.space.n
+    n: int = space_of(problem).n
     return 2 * n * padded(n)
 
 
@@ -275,30 +277,31 @@ def _no_search(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     pass
 
 
-def find_search(choice: str | Operator | None, problem: Problem) -> tuple[Operator, str, Tables | None]:
+def find_search(choice: str | Operator | None, problem: Problem) -> tuple[Operator, str, Buffer | None]:
     """The function, a label for it, and the problem's table if the search works with it."""
     if choice is None:
         return _no_search, "alone", None
-    search, label = SEARCHES.find(choice, problem.space)
+    search, label = SEARCHES.find(choice, space_of(problem))
     if search not in WITH_TABLE:
         return search, label, None
-    table = problem.tables()
-    if table is None or (search is best_swap and not problem.offers("swap_gains")):
+    table = capability(problem, SwapTable)
+    if table is None or (search is best_swap and table.gains is None):
         if search is tabu:
             raise InputError(
-                f"tabu search needs a problem with `tabulate` and `exchange`, which {type(problem).__name__} has "
-                "not; choose the local search 'descent'"
+                f"tabu search needs a problem with a SwapTable, which {type(problem).__name__} does not list; choose "
+                "the local search 'descent'"
             )
         return search, label, None
-    return WITH_TABLE[search], label + "_table", table
+    return WITH_TABLE[search], label + "_table", buffer_of(problem, table.buffer)
 
 
-def find_guidance(problem: Problem) -> Guidance:
-    """What `refine` goes by; an InputError if the problem cannot be refined."""
-    guidance = problem.guidance() if problem.offers("refine") and problem.offers("reassign") else None
-    if guidance is None:
+def find_search_of_its_own(problem: Problem) -> tuple[Array, Buffer]:
+    """What the problem's own search goes by, and its room to work; an InputError if it has none for this instance."""
+    own = capability(problem, LocalSearch)
+    data = own.data(problem) if own and own.search else None
+    if own is None or data is None:
         raise InputError(
-            f"the local search 'refine' needs a problem with `refine`, `reassign` and `guidance`, which this "
-            f"{type(problem).__name__} has not; leave it out"
+            f"the local search 'refine' needs a problem with a LocalSearch for this instance, which this "
+            f"{type(problem).__name__} does not have; leave it out"
         )
-    return guidance
+    return data, buffer_of(problem, own.work)

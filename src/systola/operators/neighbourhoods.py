@@ -10,9 +10,20 @@ import numpy as np
 from systola.bits import toggle
 from systola.encodings import Bits, Digits, Order
 from systola.errors import InputError
-from systola.increments import Tables, exchange, look, survey_insertions, tabulate
 from systola.kernel import called, inlined
 from systola.lines import padded
+from systola.model import capabilities
+from systola.model.capabilities import Buffer, InsertionBlocks, SwapTable, TieBreak, buffer_of, capability, offers
+from systola.model.incremental import (
+    evaluate_insertions,
+    fill_swap_table,
+    insert,
+    make_swap,
+    measures_from_state,
+    prepare_insertions,
+    remove_item,
+    reverse,
+)
 from systola.moves import (
     Flips,
     Insertions,
@@ -29,7 +40,7 @@ from systola.moves import (
 )
 from systola.operators.appraisal import appraise, gauge, try_swap
 from systola.operators.neighbours import make, observe
-from systola.problem import Problem
+from systola.problem import Problem, senses_of, space_of
 from systola.verbs import Body, give_body
 
 FIELDS = ("n", "starts", "others", "low", "sense")  # of an engine's record, for its neighbourhood
@@ -196,8 +207,30 @@ def _survey_table(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, f
 
 def _survey_insertions(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
     problem, population, lanes = s.problem, s.population, s.lanes
-    outlook, work = population.outlook, lanes.table[lane]
-    survey_insertions(problem, population.x, 0, i, first, last, fresh, outlook, work, lanes.trial, at)
+    x, prepared, work = population.x[0], population.outlook, lanes.table[lane]
+    if fresh and last - first > 1:
+        remove_item(problem, x, i, prepared, work)
+    evaluate_insertions(problem, x, i, first, last, prepared, work, lanes.trial[at : at + last - first])
+
+
+def _survey_by_insert(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
+    problem, population, lanes = s.problem, s.population, s.lanes
+    for j in range(first, last):
+        state = lanes.tally[at + j - first]
+        for k in range(state.shape[0]):
+            state[k] = population.tally[0, k]
+        insert(problem, population.x, 0, i, j, state)
+        measures_from_state(problem, state, lanes.trial[at + j - first])
+
+
+def _survey_by_reverse(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
+    problem, population, lanes = s.problem, s.population, s.lanes
+    for j in range(first, last):
+        state = lanes.tally[at + j - first]
+        for k in range(state.shape[0]):
+            state[k] = population.tally[0, k]
+        reverse(problem, population.x, 0, i, j, state)
+        measures_from_state(problem, state, lanes.trial[at + j - first])
 
 
 # What is known of the present solution.
@@ -214,13 +247,13 @@ def _observe_nothing(self: Any, s: Any) -> None:
 def _observe_table(self: Any, s: Any) -> None:
     problem, population = s.problem, s.population
     _observe_nothing(self, s)
-    tabulate(problem, population.x, 0, population.outlook)
+    fill_swap_table(problem, population.x, 0, population.outlook)
 
 
 def _observe_outlook(self: Any, s: Any) -> None:
     problem, population = s.problem, s.population
     _observe_nothing(self, s)
-    look(problem, population.x, 0, population.outlook)
+    prepare_insertions(problem, population.x[0], population.outlook)
 
 
 def _follow_anew(self: Any, s: Any, i: Any, j: Any, seat: Any) -> None:
@@ -231,7 +264,7 @@ def _follow_anew(self: Any, s: Any, i: Any, j: Any, seat: Any) -> None:
 
 def _follow_by_table(self: Any, s: Any, i: Any, j: Any, seat: Any) -> None:
     problem, population, lanes = s.problem, s.population, s.lanes
-    exchange(problem, population.x, 0, i, j, population.outlook)
+    make_swap(problem, population.x, 0, i, j, population.outlook)
     if population.scores.shape[1] == 1:
         population.scores[0, 0] = lanes.trial[seat, 0]
     else:
@@ -285,6 +318,17 @@ _SIZES = {
     "reversal": lambda n: Reversals(n).size,
 }
 _FIRST = {Bits: "flip", Digits: "reassign", Order: "swap"}
+_FASTEST = (  # of orders, by what the problem can do
+    ("insertion", InsertionBlocks),
+    ("swap", SwapTable),
+    ("reversal", capabilities.Reversals),
+    ("swap", capabilities.Swaps),
+    ("insertion", capabilities.Insertions),
+)
+_BY_STATE: dict[str, tuple[type[capabilities.Capability], Body]] = {
+    "insertion": (capabilities.Insertions, _survey_by_insert),
+    "reversal": (capabilities.Reversals, _survey_by_reverse),
+}
 
 
 @dataclass(frozen=True)
@@ -296,9 +340,10 @@ class Neighbourhood:
     bans: int  # how many numbers a list of what is banned has
     values: tuple[Any, ...]  # of FIELDS
     bodies: dict[str, Body]
-    outlook: Tables | None
-    work: Tables | None
+    outlook: Buffer | None
+    work: Buffer | None
     single: int
+    by_state: bool  # whether neighbours are measured from the state of the present solution
 
     def equip(self, record: Any) -> None:
         """Give an engine's record what the verbs do in this neighbourhood."""
@@ -308,15 +353,15 @@ class Neighbourhood:
 
 def _compares_by_itself(problem: Problem) -> bool:
     """Whether a problem says how to compare solutions: then a gain in fitness does not give the measures."""
-    return any(hasattr(problem, name) for name in ("fitness", "violation", "better", "prefers"))
+    return any(hasattr(problem, name) for name in ("fitness", "violation")) or offers(problem, TieBreak)
 
 
 def lay_out(name: str | None, problem: Problem) -> Neighbourhood:
     """The neighbourhood called so, by default the most usual one of the problem's encoding."""
-    space = problem.space
+    space = space_of(problem)
     kind = type(space)
     if name is None:
-        name = "insertion" if problem.offers("survey_insertions") else _FIRST[kind]
+        name = next((move for move, wanted in _FASTEST if offers(problem, wanted)), _FIRST[kind])
     fitting = [n for n, (encoding, _) in _KNOWN.items() if encoding is kind]
     if name not in fitting:
         raise InputError(
@@ -335,14 +380,17 @@ def lay_out(name: str | None, problem: Problem) -> Neighbourhood:
             raise InputError("a neighbourhood needs a decision with two values or more, but there is none")
     else:
         size = _SIZES[name](n)
-    outlook, work, single = None, None, 0
-    outlooks, table = problem.outlooks(), problem.tables()
-    if name == "insertion" and outlooks and problem.offers("survey_insertions"):
+    outlook, work, single, by_state = None, None, 0, False
+    blocks, table = capability(problem, InsertionBlocks), capability(problem, SwapTable)
+    if name == "insertion" and blocks:
         bodies |= {"survey": _survey_insertions, "observe": _observe_outlook}
-        outlook, work = Tables(outlooks.number, outlooks.dtype), Tables(outlooks.work, outlooks.dtype)
-        name, single = "insertion_outlook", outlooks.single
-    elif name == "swap" and table and len(problem.senses) == 1 and not _compares_by_itself(problem):
+        outlook, work = buffer_of(problem, blocks.prepared), buffer_of(problem, blocks.work)
+        name, single = "insertion_outlook", blocks.single(problem)
+    elif name == "swap" and table and len(senses_of(problem)) == 1 and not _compares_by_itself(problem):
         bodies |= {"survey": _survey_table, "observe": _observe_table, "follow": _follow_by_table}
-        name, outlook = "swap_table", table
-    values = (n, starts, others, low, problem.senses[0])
-    return Neighbourhood(name.replace("-", "_"), size, bans, values, bodies, outlook, work, single)
+        name, outlook = "swap_table", buffer_of(problem, table.buffer)
+    elif name in _BY_STATE and offers(problem, _BY_STATE[name][0]):
+        bodies["survey"], by_state = _BY_STATE[name][1], True
+        name += "_state"
+    values = (n, starts, others, low, senses_of(problem)[0])
+    return Neighbourhood(name.replace("-", "_"), size, bans, values, bodies, outlook, work, single, by_state)

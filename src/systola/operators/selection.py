@@ -12,8 +12,8 @@ import numpy as np
 
 from systola.encodings import Bits, Digits, Order
 from systola.kernel import inlined
+from systola.model.objective import better, fitness
 from systola.operators.kind import Kind
-from systola.problem import better, fitness
 from systola.rng import below, numbers
 
 _TRIES = 1 << 12  # nobody needs so many, but kernels end

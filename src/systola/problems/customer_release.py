@@ -15,6 +15,7 @@ from systola.bits import bit
 from systola.encodings import Array, Binary
 from systola.errors import InputError
 from systola.fields import plain
+from systola.model.capabilities import Flips
 from systola.problem import Problem
 from systola.problems.limits import WIDE, check_whole_number, exact_sum, refuse_beyond, whole_numbers
 
@@ -159,9 +160,9 @@ class CustomerRelease(Problem):
     def violation(self, measures):
         return max(measures[1] - self.budget, 0)
 
-    def flip(self, x, row, i, tally):
+    def flip(self, x, row, i, state):
         sign = 1 - 2 * bit(x, row, i)
-        tally[0] += sign * self.profits[i]
+        state[0] += sign * self.profits[i]
         for j in range(self.need_starts[i], self.need_starts[i + 1]):
             r = self.needs[j]
             paid = False  # by another customer, so that nothing changes
@@ -171,7 +172,9 @@ class CustomerRelease(Problem):
                     paid = True
                     break
             if not paid:
-                tally[1] += sign * self.costs[r]
+                state[1] += sign * self.costs[r]
+
+    capabilities = (Flips(flip),)
 
 
 def _requirement(index: int, costs: Sequence[int] | Array) -> int:

@@ -19,9 +19,9 @@ import numpy as np
 
 from systola.bits import lowest_one
 from systola.encodings import Array
-from systola.increments import reassign
 from systola.kernel import called, inlined
 from systola.problems.limits import exact_sum
+from systola.problems.polishing import move_job
 from systola.rng import below, numbers
 from systola.stop_flag import must_leave
 
@@ -281,13 +281,13 @@ def _set_charges(guide: Any, low: Any, high: Any, stage: Any, depth: Any) -> Non
         high[agent] = np.int64(guide[jobs, agent, 1]) * share // whole + 1
 
 
-def refine(self: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, length: Any, key: Any, stop: Any) -> None:
-    """`refine` of a generalized assignment: x[row] becomes the fittest solution met, and is one of them.
+def search(self: Any, x: Any, state: Any, guide: Any, work: Any, length: Any, key: Any, stop: Any) -> None:
+    """The local search of a generalized assignment: x becomes the fittest solution met, and is one of them.
 
-    x [rows, jobs], tally [2 + agents], work [numbers_of_work]; draws: one call for all, one for each chain.
+    x [jobs], state [2 + agents], work [numbers_of_work]; draws: one call for all, one for each chain.
     """
     jobs, agents = self.jobs, len(self.capacities)
-    excess = tally[2:]
+    excess = state[2:]
     nexts, formers, best = work[:jobs], work[jobs : 2 * jobs], work[2 * jobs : 3 * jobs]
     firsts = work[3 * jobs : 3 * jobs + agents]
     low = work[3 * jobs + agents : 3 * jobs + 2 * agents]
@@ -295,16 +295,16 @@ def refine(self: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, lengt
     stack = work[3 * jobs + 3 * agents :]
     chain = stack[_FIELDS * (_EJECTIONS + 1) :]
     ranks = min(np.int64(RANKS), np.int64(agents))
-    unfitness, cost = tally[1], -self.sign * tally[0]
+    unfitness, cost = state[1], -self.sign * state[0]
     for agent in range(agents):
         firsts[agent] = _NOBODY
     for job in range(jobs):
-        best[job] = x[row, job]
+        best[job] = x[job]
         if not _is_ranked(guide, job, agents, ranks, best[job]):  # as in a random solution
             agent = _ranked(guide, job, agents, 0)
-            reassign(self, x, row, job, agent, tally)
-            x[row, job] = agent
-        _link(nexts, formers, firsts, job, np.int64(x[row, job]))
+            move_job(self, job, np.int64(x[job]), agent, state)
+            x[job] = agent
+        _link(nexts, formers, firsts, job, np.int64(x[job]))
     r0, r1, _, _ = numbers(key, 0)
     depth = 1 + below(r0, _DEPTH)
     warmth = np.int64(guide[jobs, agents, 0]) >> (_WARMEST + below(r1, _COOLEST - _WARMEST + 1))
@@ -318,7 +318,7 @@ def refine(self: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, lengt
                 break
             r0, r1, r2, r3 = numbers(key, 1 + turn)
             job = below(r0, jobs)
-            origin = np.int64(x[row, job])
+            origin = np.int64(x[job])
             agent = _ranked(guide, job, agents, min(below(r1, ranks), below(r2, ranks)))
             if agent == origin:
                 continue
@@ -330,15 +330,15 @@ def refine(self: Any, x: Any, row: Any, tally: Any, guide: Any, work: Any, lengt
             )
             for t in range(moves):
                 job, agent = chain[2 * t], chain[2 * t + 1]
-                _unlink(nexts, formers, firsts, job, np.int64(x[row, job]))
+                _unlink(nexts, formers, firsts, job, np.int64(x[job]))
                 _link(nexts, formers, firsts, job, agent)
-                reassign(self, x, row, job, agent, tally)
-                x[row, job] = agent
-            if tally[1] < unfitness or (tally[1] == unfitness and -self.sign * tally[0] < cost):
-                unfitness, cost = tally[1], -self.sign * tally[0]
+                move_job(self, job, np.int64(x[job]), agent, state)
+                x[job] = agent
+            if state[1] < unfitness or (state[1] == unfitness and -self.sign * state[0] < cost):
+                unfitness, cost = state[1], -self.sign * state[0]
                 for k in range(jobs):
-                    best[k] = x[row, k]
+                    best[k] = x[k]
     for k in range(jobs):
-        if x[row, k] != best[k]:
-            reassign(self, x, row, k, best[k], tally)
-            x[row, k] = best[k]
+        if x[k] != best[k]:
+            move_job(self, k, np.int64(x[k]), best[k], state)
+            x[k] = best[k]

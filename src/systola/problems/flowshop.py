@@ -14,8 +14,8 @@ import numpy as np
 
 from systola.encodings import Array, Permutation
 from systola.errors import InputError
-from systola.increments import Outlooks, Tallies
-from systola.problem import MINIMISE, Problem
+from systola.model.capabilities import BestInsertion, Bound, Buffer, EvaluationState, InsertionBlocks
+from systola.problem import MINIMISE, Problem, space_of
 from systola.problems import schedules
 from systola.problems.limits import NARROW, WIDE, refuse_beyond, whole_numbers
 
@@ -65,12 +65,13 @@ class Flowshop(Problem):
     """
 
     encoding = Permutation("times")
-    sense = MINIMISE
+    sense = "senses"
     times: Array
     due: Array = field(default_factory=_not_given)
     release: Array = field(default_factory=_not_given)
     objectives: str = "makespan"
     weights: Array = field(default_factory=_not_given)
+    senses: Array = field(init=False, repr=False)  # one for each of the chosen objectives
     order: Array = field(init=False, repr=False)  # [4] what the measures are: places in MEASURES, objectives first
     factors: Array = field(init=False, repr=False)  # [4] the weights of the measures; zero for what is no objective
     limits: Array = field(init=False, repr=False)  # [jobs] due dates; the end of every schedule where there are none
@@ -131,6 +132,7 @@ class Flowshop(Problem):
             release=release if release.size else np.zeros(jobs, np.int64),
             objectives=",".join(names),
             weights=weights,
+            senses=np.full(len(names), MINIMISE),
             order=np.array([MEASURES.index(name) for name in dict.fromkeys((*names, *MEASURES))], np.int64),
             factors=np.array([*weights.tolist(), *[0] * (len(MEASURES) - len(names))], np.int64),
             limits=np.minimum(due, end) if due.size else np.full(jobs, end, np.int64),
@@ -147,11 +149,6 @@ class Flowshop(Problem):
     def narrow(self) -> bool:
         """Whether all times, measures and their weighted sum fit into 31 bits."""
         return bool(self.lengths.dtype == np.int32)
-
-    @property
-    def senses(self) -> tuple[int, ...]:
-        """One for each of the chosen objectives."""
-        return (MINIMISE,) * len(self.weights)
 
     def evaluate(self, x):
         machines = self.times.shape[1]
@@ -172,46 +169,26 @@ class Flowshop(Problem):
         found = (free[machines - 1], tardiness, tardy, flowtime)
         return found[self.order[0]], found[self.order[1]], found[self.order[2]], found[self.order[3]]
 
-    look = schedules.look
-    survey_insertions = schedules.survey_insertions
-    find_place = schedules.find_place
-
-    def tallies(self) -> Tallies:
-        return Tallies(len(MEASURES) + self.times.shape[1], np.int64)
-
-    def count(self, x, row, measures, tally):
+    def init_state(self, x, row, state):
         # As `evaluate`, but without memory of its own: the numbers behind the measures say when machines get free.
         machines = self.times.shape[1]
         for k in range(4 + machines):
-            tally[k] = 0
+            state[k] = 0
         for k in range(len(self.times)):
             job = np.int64(x[row, k])
             now = self.release[job]
             for machine in range(4, 4 + machines):
-                now = max(now, tally[machine]) + self.times[job, machine - 4]
-                tally[machine] = now
+                now = max(now, state[machine]) + self.times[job, machine - 4]
+                state[machine] = now
             if now > self.limits[job]:
-                tally[1] += now - self.limits[job]
-                tally[2] += 1
-            tally[3] += now - self.release[job]
-        tally[0] = tally[3 + machines]
+                state[1] += now - self.limits[job]
+                state[2] += 1
+            state[3] += now - self.release[job]
+        state[0] = state[3 + machines]
 
-    def weigh(self, tally, measures):
+    def state_measures(self, state, measures):
         for k in range(4):
-            measures[k] = tally[self.order[k]]
-
-    def outlooks(self) -> Outlooks:
-        jobs, machines = self.times.shape
-        return Outlooks(
-            schedules.numbers_of_outlook(jobs, machines),
-            schedules.numbers_of_work(jobs, machines),
-            schedules.numbers_of_front(machines),
-            self.lengths.dtype,
-        )
-
-    def warmth(self) -> float:
-        """A tenth of the mean processing time: what iterated greedy counts losses in."""
-        return float(self.times.mean()) / 10
+            measures[k] = state[self.order[k]]
 
     def fitness(self, measures):
         return -(
@@ -235,7 +212,7 @@ class Flowshop(Problem):
         Array
             [jobs, machines] completion times.
         """
-        order = self.encoding.store(self.space, np.asarray(x)[None])[0]
+        order = self.encoding.store(space_of(self), np.asarray(x)[None])[0]
         done = np.zeros((len(order) + 1, self.times.shape[1]), np.int64)
         for k, job in enumerate(order):
             now = self.release[job]
@@ -261,6 +238,24 @@ class Flowshop(Problem):
         """`lower_bound`, if the makespan is the only objective."""
         return self.lower_bound() if self.objectives == "makespan" else None
 
-    def describe(self) -> str:
+    capabilities = (
+        EvaluationState(lambda p: Buffer(len(MEASURES) + p.times.shape[1], np.int64), init_state, state_measures),
+        InsertionBlocks(
+            prepared=lambda p: Buffer(schedules.numbers_of_outlook(*p.times.shape), p.lengths.dtype),
+            work=lambda p: Buffer(schedules.numbers_of_work(*p.times.shape), p.lengths.dtype),
+            single=lambda p: schedules.numbers_of_front(p.times.shape[1]),
+            prepare=schedules.prepare_insertions,
+            remove=schedules.remove_item,
+            evaluate=schedules.evaluate_insertions,
+        ),
+        BestInsertion(
+            work=lambda p: Buffer(schedules.numbers_of_work(*p.times.shape), p.lengths.dtype),
+            find=schedules.best_insertion,
+            temperature=lambda p: float(p.times.mean()) / 10,  # a tenth of the mean processing time
+        ),
+        Bound(bound),
+    )
+
+    def __str__(self) -> str:
         jobs, machines = self.times.shape
         return f"flowshop of {jobs} jobs on {machines} machines, objectives {self.objectives.replace(',', ', ')}"

@@ -1,6 +1,6 @@
 """Generalized assignment: each job to one agent, at least cost, while no agent is loaded beyond its capacity.
 
-A solution's tally is all that a reassignment changes: the cost, by how much capacities are exceeded in all, and for
+A solution's state is all that a reassignment changes: the cost, by how much capacities are exceeded in all, and for
 each agent the load less the capacity. What a job costs and loads with each agent lies together in memory.
 """
 
@@ -13,11 +13,11 @@ import numpy as np
 
 from systola.encodings import Array, Integers
 from systola.errors import InputError
-from systola.increments import Guidance, Tables, Tallies
+from systola.model.capabilities import Bound, Buffer, EvaluationState, LocalSearch, Reassignments
 from systola.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems import ejection
 from systola.problems.limits import NARROW, WIDE, exact_sum, refuse_beyond, whole_numbers
-from systola.problems.polishing import find_lightest, line_up, lower_costs, relieve_agents
+from systola.problems.polishing import find_lightest, move_job, polish
 from systola.problems.relaxation import Relaxation, relax
 
 
@@ -42,14 +42,14 @@ class GeneralizedAssignment(Problem):
     """
 
     encoding = Integers("jobs", 0, "last")
-    sense = MINIMISE
+    sense = "sign"
     costs: Array
     loads: Array
     capacities: Array
     maximise: bool = False
     jobs: int = field(init=False, repr=False)
     last: int = field(init=False, repr=False)  # agent
-    sign: int = field(init=False, repr=False)  # of the cost in the fitness
+    sign: int = field(init=False, repr=False)  # MAXIMISE or MINIMISE
     price: int = field(init=False, repr=False)  # of a unit of unfitness
     entries: Array = field(init=False, repr=False)  # [jobs, agents, 2] cost and load; as narrow as all fit into
     slightest: Array = field(init=False, repr=False)  # [jobs] the least load with any agent
@@ -97,11 +97,6 @@ class GeneralizedAssignment(Problem):
             lightest=find_lightest(costs if not self.maximise else -costs, loads, np.int32 if narrow else np.int64),
         )
 
-    @property
-    def senses(self) -> tuple[int, ...]:
-        """That of the cost."""
-        return (self.sign,)
-
     def evaluate(self, x):
         loads = np.zeros(len(self.capacities), np.int64)
         cost = 0
@@ -119,51 +114,29 @@ class GeneralizedAssignment(Problem):
     def violation(self, measures):
         return measures[1]
 
-    def tallies(self) -> Tallies:
-        return Tallies(2 + len(self.capacities), np.int64)
-
-    def count(self, x, row, measures, tally):
+    def init_state(self, x, row, state):
         agents = len(self.capacities)
-        tally[0] = 0
-        tally[1] = 0
+        state[0] = 0
+        state[1] = 0
         for agent in range(agents):
-            tally[2 + agent] = -self.capacities[agent]
+            state[2 + agent] = -self.capacities[agent]
         for job in range(self.jobs):
             agent = np.int64(x[row, job])
-            tally[0] += self.entries[job, agent, 0]
-            tally[2 + agent] += self.entries[job, agent, 1]
+            state[0] += self.entries[job, agent, 0]
+            state[2 + agent] += self.entries[job, agent, 1]
         for agent in range(agents):
-            tally[1] += max(tally[2 + agent], 0)
+            state[1] += max(state[2 + agent], 0)
 
-    def reassign(self, x, row, i, value, tally):
-        before = np.int64(x[row, i])
-        after = np.int64(value)
-        tally[0] += self.entries[i, after, 0] - self.entries[i, before, 0]
-        tally[1] -= max(tally[2 + before], 0)
-        tally[2 + before] -= self.entries[i, before, 1]
-        tally[1] += max(tally[2 + before], 0) - max(tally[2 + after], 0)
-        tally[2 + after] += self.entries[i, after, 1]
-        tally[1] += max(tally[2 + after], 0)
+    def reassign(self, x, row, i, value, state):
+        move_job(self, i, np.int64(x[row, i]), np.int64(value), state)
 
-    def scratch(self) -> int:
-        return 4 * len(self.capacities)
+    def guide(self) -> Array | None:
+        """What a search by ejection chains goes by; None if loads or capacities are too large for it."""
+        return ejection.make_guide(-self.sign * self.costs, self.loads, self.capacities, self.relaxation.prices)
 
-    def polish(self, x, row, tally, work, key):
-        line_up(tally, work, key)
-        relieve_agents(self, x, row, tally, work, key)
-        lower_costs(self, x, row, tally, work, key)
-
-    refine = ejection.refine
-
-    def guidance(self) -> Guidance | None:
-        guide = ejection.make_guide(-self.sign * self.costs, self.loads, self.capacities, self.relaxation.prices)
-        if guide is None:
-            return None
-        return Guidance(guide, Tables(ejection.numbers_of_work(self.jobs, len(self.capacities)), np.int64))
-
-    def weigh(self, tally, measures):
-        measures[0] = tally[0]
-        measures[1] = tally[1]
+    def state_measures(self, state, measures):
+        measures[0] = state[0]
+        measures[1] = state[1]
 
     @cached_property
     def relaxation(self) -> Relaxation:
@@ -185,6 +158,19 @@ class GeneralizedAssignment(Problem):
         """
         return np.array(self.relaxation.prices)
 
-    def describe(self) -> str:
+    capabilities = (
+        EvaluationState(lambda p: Buffer(2 + len(p.capacities), np.int64), init_state, state_measures),
+        Reassignments(reassign),
+        LocalSearch(
+            quick=polish,
+            integers=lambda p: 4 * len(p.capacities),
+            search=ejection.search,
+            data=guide,
+            work=lambda p: Buffer(ejection.numbers_of_work(p.jobs, len(p.capacities)), np.int64),
+        ),
+        Bound(bound),
+    )
+
+    def __str__(self) -> str:
         agents, jobs = self.costs.shape
         return f"generalized assignment of {jobs} jobs to {agents} agents{', for profit' if self.maximise else ''}"

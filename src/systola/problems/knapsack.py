@@ -6,12 +6,12 @@ from dataclasses import field
 
 import numpy as np
 
-from systola.bits import WORD, bit, words_for
+from systola.bits import bit
 from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.increments import Marks
+from systola.model.capabilities import Construction, Flips
 from systola.problem import Problem
-from systola.problems.ledger import add_marks, cross_run, entries_of, move_marks
+from systola.problems.ledger import SEGMENTS, entries_of
 from systola.problems.limits import check_whole_number, whole_numbers
 from systola.rng import STEP, draw
 
@@ -55,24 +55,12 @@ class Knapsack(Problem):
     def violation(self, measures):
         return max(measures[1] - self.capacity, 0)
 
-    def flip(self, x, row, i, tally):
+    def flip(self, x, row, i, state):
         sign = 1 - 2 * bit(x, row, i)
-        tally[0] += sign * self.profits[i]
-        tally[1] += sign * self.weights[i]
+        state[0] += sign * self.profits[i]
+        state[1] += sign * self.weights[i]
 
-    def marks(self) -> Marks:
-        return Marks(words_for(len(self.profits)) + 1, np.int64, WORD)
-
-    def mark(self, x, row, marks):
-        add_marks(self.entries, x, row, marks)
-
-    def remark(self, x, marks, h, v, a, b, m, keep_h, keep_v):
-        move_marks(self.entries, x, marks, h, v, a, b, m, keep_h, keep_v)
-
-    def cross(self, x, scores, marks, h, v, n, plan, cell, trial, row_h, row_v):
-        cross_run(self.entries, x, marks, h, v, n, plan, cell, trial, row_h, row_v)
-
-    def construct(self, space, x, row, tally, seed, step, cell):
+    def construct(self, space, x, row, state, seed, step, cell):
         # Section 4.2: an item that no longer fits is left out, any other is taken with probability one half.
         room = self.capacity
         profit = 0
@@ -88,5 +76,7 @@ class Knapsack(Problem):
                     profit += self.profits[i]
                     word |= np.uint64(1) << np.uint64(i & 63)
             x[row, w] = word
-        tally[0] = profit
-        tally[1] = self.capacity - room
+        state[0] = profit
+        state[1] = self.capacity - room
+
+    capabilities = (Flips(flip), SEGMENTS, Construction(construct))

@@ -1,7 +1,7 @@
 """Massively multimodal deceptive problem (Goldberg, Deb, Horn 1992): blocks of six bits, valued by their ones.
 
-Marks are the values of the blocks before every eighth block. Between two marks lie 48 bits, a *window*, whose blocks
-are valued all at once: the ones of each block are counted side by side in the fields of one word.
+Prefix sums are the values of the blocks before every eighth block. Between two of them lie 48 bits, a *window*, whose
+blocks are valued all at once: the ones of each block are counted side by side in the fields of one word.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from systola.bits import bit, count_ones, ones_below
 from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.increments import Marks
 from systola.kernel import inlined
+from systola.model.capabilities import Buffer, Flips, Segments
 from systola.problem import Problem
 
 # Table 2 of Pedemonte, Luna, Alba 2014, in millionths: by the number of ones.
@@ -133,6 +133,59 @@ def _changes(x: Any, marks: Any, h: Any, v: Any, a: Any, b: Any, m: Any, wa: Any
     return start, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v
 
 
+def _init_prefix(self: Any, x: Any, row: Any, prefix: Any) -> None:
+    """Values of the blocks before each window."""
+    prefix[row, 0] = 0
+    for k in range(prefix.shape[1] - 1):
+        prefix[row, k + 1] = prefix[row, k] + _value_of_blocks(_window(x, row, k), _BLOCKS)
+
+
+def _cross(s: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any, row_h: Any, row_v: Any) -> None:
+    """See `model.incremental.cross_segments`."""
+    x, scores, prefix, trial = s.population.x, s.population.scores, s.population.marks, s.lanes.trial
+    wa = np.int64(plan[cell, 0]) // _WINDOW
+    wb = np.int64(plan[cell, 1]) // _WINDOW
+    wm = np.int64(plan[cell, 2]) // _WINDOW
+    h = np.uint64(h)
+    v = np.uint64(v)
+    cell = np.uint64(cell)
+    row_h = np.uint64(row_h)
+    row_v = np.uint64(row_v)
+    for k in range(np.uint64(n)):
+        a = np.int64(plan[cell + k, 0])
+        b = np.int64(plan[cell + k, 1])
+        m = np.int64(plan[cell + k, 2])
+        _, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v = _changes(x, prefix, h + k, v + k, a, b, m, wa, wb, wm)
+        trial[row_h + k, 0] = scores[h + k, 0] + lead + cut_ah + cut_bh + turn_h
+        trial[row_v + k, 0] = scores[v + k, 0] - lead + cut_av + cut_bv + turn_v
+
+
+def _update_prefix(s: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, keep_v: Any) -> None:
+    """See `model.incremental.update_prefix`."""
+    x, prefix = s.population.x, s.population.marks
+    start, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v = _changes(
+        x, prefix, h, v, a, b, m, a // _WINDOW, b // _WINDOW, m // _WINDOW
+    )
+    for k in range(min(a, m) // _WINDOW + 1, prefix.shape[1]):
+        at = k * _WINDOW
+        change_h = np.int64(0)
+        change_v = np.int64(0)
+        if at >= b:
+            change_h = lead + cut_ah + cut_bh
+            change_v = cut_av + cut_bv - lead
+        elif at > a:
+            ahead = prefix[v, k] - prefix[h, k] - start
+            change_h = ahead + cut_ah
+            change_v = cut_av - ahead
+        if at > m:
+            change_h += turn_h
+            change_v += turn_v
+        if keep_h:
+            prefix[h, k] += change_h
+        if keep_v:
+            prefix[v, k] += change_v
+
+
 class MMDP(Problem):
     """Deceptive blocks of six bits; the optimum, n / 6, is reached when each block is all zeros or all ones."""
 
@@ -157,58 +210,13 @@ class MMDP(Problem):
             total += self.values[ones]
         return total
 
-    def flip(self, x, row, i, tally):
+    def flip(self, x, row, i, state):
         ones = np.int64(0)
         for k in range(i // 6 * 6, i // 6 * 6 + 6):
             ones += bit(x, row, k)
-        tally[0] += self.values[ones + 1 - 2 * bit(x, row, i)] - self.values[ones]
+        state[0] += self.values[ones + 1 - 2 * bit(x, row, i)] - self.values[ones]
 
-    def marks(self) -> Marks:
-        return Marks(self.n // _WINDOW + 1, np.int32, _WINDOW)
-
-    def mark(self, x, row, marks):
-        marks[row, 0] = 0
-        for k in range(marks.shape[1] - 1):
-            marks[row, k + 1] = marks[row, k] + _value_of_blocks(_window(x, row, k), _BLOCKS)
-
-    def cross(self, x, scores, marks, h, v, n, plan, cell, trial, row_h, row_v):
-        wa = np.int64(plan[cell, 0]) // _WINDOW
-        wb = np.int64(plan[cell, 1]) // _WINDOW
-        wm = np.int64(plan[cell, 2]) // _WINDOW
-        h = np.uint64(h)
-        v = np.uint64(v)
-        cell = np.uint64(cell)
-        row_h = np.uint64(row_h)
-        row_v = np.uint64(row_v)
-        for k in range(np.uint64(n)):
-            a = np.int64(plan[cell + k, 0])
-            b = np.int64(plan[cell + k, 1])
-            m = np.int64(plan[cell + k, 2])
-            _, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v = _changes(
-                x, marks, h + k, v + k, a, b, m, wa, wb, wm
-            )
-            trial[row_h + k, 0] = scores[h + k, 0] + lead + cut_ah + cut_bh + turn_h
-            trial[row_v + k, 0] = scores[v + k, 0] - lead + cut_av + cut_bv + turn_v
-
-    def remark(self, x, marks, h, v, a, b, m, keep_h, keep_v):
-        start, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v = _changes(
-            x, marks, h, v, a, b, m, a // _WINDOW, b // _WINDOW, m // _WINDOW
-        )
-        for k in range(min(a, m) // _WINDOW + 1, marks.shape[1]):
-            at = k * _WINDOW
-            change_h = np.int64(0)
-            change_v = np.int64(0)
-            if at >= b:
-                change_h = lead + cut_ah + cut_bh
-                change_v = cut_av + cut_bv - lead
-            elif at > a:
-                ahead = marks[v, k] - marks[h, k] - start
-                change_h = ahead + cut_ah
-                change_v = cut_av - ahead
-            if at > m:
-                change_h += turn_h
-                change_v += turn_v
-            if keep_h:
-                marks[h, k] += change_h
-            if keep_v:
-                marks[v, k] += change_v
+    capabilities = (
+        Flips(flip),
+        Segments(lambda p: Buffer(p.n // _WINDOW + 1, np.int32), _WINDOW, _init_prefix, _cross, _update_prefix),
+    )

@@ -1,7 +1,7 @@
 """Multidimensional 0/1 knapsack with the penalty of Gottlieb 2001, as in Vidal, Luna, Alba 2013, Eq. 4.
 
-A solution's tally is all that a flip changes: the profit, negated, and for each constraint the load less the
-capacity. So a solution is feasible when no number of its tally is positive. A decision's entry is one contiguous line
+A solution's state is all that a flip changes: the profit, negated, and for each constraint the load less the
+capacity. So a solution is feasible when no number of its state is positive. A decision's entry is one contiguous line
 of the same shape, filled up with zeros to whole vectors.
 """
 
@@ -16,9 +16,9 @@ import numpy as np
 from systola.bits import bit, count_ones, segment_mask, toggle
 from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.increments import Tallies
 from systola.kernel import inlined
 from systola.lines import add_line, add_marked, largest, largest_with, padded
+from systola.model.capabilities import Bound, Buffer, Construction, EvaluationState, Flips, Repair, Seeding
 from systola.problem import Problem
 from systola.problems.limits import NARROW, WIDE, exact_sum, refuse_beyond, whole_numbers
 from systola.rng import STEP, below, draw
@@ -33,11 +33,11 @@ class Relaxation(NamedTuple):
 
 
 @inlined
-def _tightest(tally: Any, m: Any) -> Any:
+def _tightest(state: Any, m: Any) -> Any:
     """The constraint with the least room."""
     found = np.int64(0)
     for q in range(1, m):
-        if tally[q + 1] > tally[found + 1]:
+        if state[q + 1] > state[found + 1]:
             found = np.int64(q)
     return found
 
@@ -119,46 +119,43 @@ class MultiKnapsack(Problem):
     def violation(self, measures):
         return measures[1]
 
-    def tallies(self) -> Tallies:
-        return Tallies(self.entries.shape[1], np.int32)
-
-    def count(self, x, row, measures, tally):
-        for k in range(tally.shape[0]):
-            tally[k] = self.emptied[k]
+    def init_state(self, x, row, state):
+        for k in range(state.shape[0]):
+            state[k] = self.emptied[k]
         for w in range(x.shape[1]):
-            add_marked(tally, self.entries, w << 6, x[row, w], 1)
+            add_marked(state, self.entries, w << 6, x[row, w], 1)
 
-    def weigh(self, tally, measures):
-        measures[0] = -np.int64(tally[0])
-        measures[1] = largest(tally)
+    def state_measures(self, state, measures):
+        measures[0] = -np.int64(state[0])
+        measures[1] = largest(state)
 
-    def flip(self, x, row, i, tally):
-        add_line(tally, self.entries, i, 1 - 2 * bit(x, row, i))
+    def flip(self, x, row, i, state):
+        add_line(state, self.entries, i, 1 - 2 * bit(x, row, i))
 
-    def flip_run(self, x, row, first, last, tally):
+    def flip_run(self, x, row, first, last, state):
         # The run's whole sum less twice what is in it, or twice what is not in it less the whole sum.
         ones = np.int64(0)
         for w in range(first >> 6, (last + 63) >> 6):
             ones += count_ones(x[row, w] & segment_mask(w, first, last))
         many = 2 * ones > last - first
         sign = -1 if many else 1
-        add_line(tally, self.sums, last, sign)
-        add_line(tally, self.sums, first, -sign)
+        add_line(state, self.sums, last, sign)
+        add_line(state, self.sums, first, -sign)
         for w in range(first >> 6, (last + 63) >> 6):
             mask = segment_mask(w, first, last)
-            add_marked(tally, self.entries, w << 6, (~x[row, w] if many else x[row, w]) & mask, -2 * sign)
+            add_marked(state, self.entries, w << 6, (~x[row, w] if many else x[row, w]) & mask, -2 * sign)
             x[row, w] ^= mask
 
-    def flip_marked(self, x, row, word, marked, tally):
-        add_marked(tally, self.entries, word << 6, marked & ~x[row, word], 1)
-        add_marked(tally, self.entries, word << 6, marked & x[row, word], -1)
-        x[row, word] ^= marked
+    def flip_word(self, x, row, word, ones, state):
+        add_marked(state, self.entries, word << 6, ones & ~x[row, word], 1)
+        add_marked(state, self.entries, word << 6, ones & x[row, word], -1)
+        x[row, word] ^= ones
 
-    def construct(self, space, x, row, tally, seed, step, cell):
+    def construct(self, space, x, row, state, seed, step, cell):
         # As in the knapsack of one dimension: what no longer fits is left out, any other item is taken with
         # probability one half. From a random item on, so that no item is favoured.
-        for k in range(tally.shape[0]):
-            tally[k] = self.emptied[k]
+        for k in range(state.shape[0]):
+            state[k] = self.emptied[k]
         for w in range(x.shape[1]):
             x[row, w] = np.uint64(0)
         r0, _, _, _ = draw(seed, STEP, step, cell, 0)
@@ -168,31 +165,31 @@ class MultiKnapsack(Problem):
             if k & 63 == 0:
                 r0, r1, _, _ = draw(seed, STEP, step, cell, 1 + (k >> 6))
                 coins = r0 | (r1 << np.uint64(32))
-            if (coins >> np.uint64(k & 63)) & np.uint64(1) and largest_with(tally, self.entries, i) == 0:
-                add_line(tally, self.entries, i, 1)
+            if (coins >> np.uint64(k & 63)) & np.uint64(1) and largest_with(state, self.entries, i) == 0:
+                add_line(state, self.entries, i, 1)
                 toggle(x, row, i)
             i = i + 1 if i + 1 < space.n else 0
 
-    def repair(self, x, row, tally, ranking):
+    def repair(self, x, row, state, ranking):
         # Drop the least useful items until the rest fits, then add the most useful that fit (Chu, Beasley 1998).
         k = ranking.shape[0]
-        excess = largest(tally)
+        excess = largest(state)
         while k > 0 and excess > 0:
             k -= 1
             i = np.int64(ranking[k])
             if bit(x, row, i):
-                add_line(tally, self.entries, i, -1)
+                add_line(state, self.entries, i, -1)
                 toggle(x, row, i)
-                excess = largest(tally)
-        tightest = _tightest(tally, self.capacities.shape[0])
+                excess = largest(state)
+        tightest = _tightest(state, self.capacities.shape[0])
         for k in range(ranking.shape[0]):
             i = np.int64(ranking[k])
-            if bit(x, row, i) or tally[tightest + 1] + self.weights[tightest, i] > 0:  # most are out by one look
+            if bit(x, row, i) or state[tightest + 1] + self.weights[tightest, i] > 0:  # most are out by one look
                 continue
-            if largest_with(tally, self.entries, i) == 0:
-                add_line(tally, self.entries, i, 1)
+            if largest_with(state, self.entries, i) == 0:
+                add_line(state, self.entries, i, 1)
                 toggle(x, row, i)
-                tightest = _tightest(tally, self.capacities.shape[0])
+                tightest = _tightest(state, self.capacities.shape[0])
 
     @cached_property
     def relaxation(self) -> Relaxation:
@@ -228,3 +225,12 @@ class MultiKnapsack(Problem):
         """What each item uses of the capacities, at their dual prices."""
         costs: Array = self.relaxation.prices @ self.weights
         return costs
+
+    capabilities = (
+        EvaluationState(lambda p: Buffer(p.entries.shape[1], np.int32), init_state, state_measures),
+        Flips(flip, flip_run, flip_word),
+        Construction(construct),
+        Repair(repair, ranking),
+        Seeding(chances),
+        Bound(bound),
+    )

@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import field
 from fractions import Fraction
 
-import numpy as np
-
-from systola.bits import WORD, bit, words_for
+from systola.bits import bit
 from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.increments import Marks
-from systola.problem import MAXIMISE, MINIMISE, Problem, fitness
-from systola.problems.ledger import add_marks, cross_run, entries_of, move_marks
+from systola.model.capabilities import Flips, TieBreak
+from systola.model.objective import fitness
+from systola.problem import MAXIMISE, MINIMISE, Problem
+from systola.problems.ledger import SEGMENTS, entries_of
 from systola.problems.limits import WIDE, exact_sum, refuse_beyond, whole_numbers
 
 _FINEST = 1000  # weights are fractions with at most this denominator, so that fitness is an exact integer
@@ -94,22 +93,12 @@ class NextRelease(Problem):
         # Lexicographic, so that no dominated solution is reported, whatever the order of comparisons.
         return new[0] < old[0] or (new[0] == old[0] and new[1] > old[1])
 
-    def flip(self, x, row, i, tally):
+    def flip(self, x, row, i, state):
         sign = 1 - 2 * bit(x, row, i)
-        tally[0] += sign * self.costs[i]
-        tally[1] += sign * self.values[i]
+        state[0] += sign * self.costs[i]
+        state[1] += sign * self.values[i]
 
-    def marks(self) -> Marks:
-        return Marks(words_for(len(self.costs)) + 1, np.int64, WORD)
-
-    def mark(self, x, row, marks):
-        add_marks(self.entries, x, row, marks)
-
-    def remark(self, x, marks, h, v, a, b, m, keep_h, keep_v):
-        move_marks(self.entries, x, marks, h, v, a, b, m, keep_h, keep_v)
-
-    def cross(self, x, scores, marks, h, v, n, plan, cell, trial, row_h, row_v):
-        cross_run(self.entries, x, marks, h, v, n, plan, cell, trial, row_h, row_v)
+    capabilities = (Flips(flip), SEGMENTS, TieBreak(better, prefers))
 
     def scalar(self, objective: tuple[int, int]) -> float:
         """f of Eq. 13 for a pair (cost, value)."""

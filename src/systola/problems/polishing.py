@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from systola.encodings import Array
-from systola.increments import reassign
 from systola.kernel import called, inlined
 from systola.rng import below, numbers
 
@@ -36,9 +35,9 @@ def find_lightest(costs: Array, loads: Array, dtype: Any) -> Array:
 
 
 @called
-def line_up(tally: Any, work: Any, key: Any) -> None:
+def line_up(state: Any, work: Any, key: Any) -> None:
     """Lists of agents: in a random order, where each comes in it, by room with the most first, and where in that."""
-    agents = tally.shape[0] - 2
+    agents = state.shape[0] - 2
     r0 = r1 = r2 = r3 = np.uint64(0)
     for i in range(agents):
         if i & 3 == 0:
@@ -52,7 +51,7 @@ def line_up(tally: Any, work: Any, key: Any) -> None:
         work[agents + agent] = i
         work[2 * agents + i] = agent
         work[3 * agents + agent] = i
-        _move_up(tally, work, agent)
+        _move_up(state, work, agent)
 
 
 @inlined
@@ -62,13 +61,13 @@ def _stand(work: Any, agents: Any, rank: Any, agent: Any) -> None:
 
 
 @called
-def _move_up(tally: Any, work: Any, agent: Any) -> None:
+def _move_up(state: Any, work: Any, agent: Any) -> None:
     """An agent that has more room than before goes up in the list by room."""
-    agents = tally.shape[0] - 2
+    agents = state.shape[0] - 2
     rank = np.int64(work[3 * agents + agent])
     while rank > 0:
         other = np.int64(work[2 * agents + rank - 1])
-        if tally[2 + other] <= tally[2 + agent]:
+        if state[2 + other] <= state[2 + agent]:
             break
         _stand(work, agents, rank, other)
         rank -= 1
@@ -76,39 +75,50 @@ def _move_up(tally: Any, work: Any, agent: Any) -> None:
 
 
 @called
-def _move_down(tally: Any, work: Any, agent: Any) -> None:
+def _move_down(state: Any, work: Any, agent: Any) -> None:
     """One that has less goes down."""
-    agents = tally.shape[0] - 2
+    agents = state.shape[0] - 2
     rank = np.int64(work[3 * agents + agent])
     while rank + 1 < agents:
         other = np.int64(work[2 * agents + rank + 1])
-        if tally[2 + other] >= tally[2 + agent]:
+        if state[2 + other] >= state[2 + agent]:
             break
         _stand(work, agents, rank, other)
         rank += 1
     _stand(work, agents, rank, agent)
 
 
+@inlined
+def move_job(problem: Any, job: Any, before: Any, after: Any, state: Any) -> None:
+    """Change the state as if the job went from one agent to another."""
+    state[0] += problem.entries[job, after, 0] - problem.entries[job, before, 0]
+    state[1] -= max(state[2 + before], 0)
+    state[2 + before] -= problem.entries[job, before, 1]
+    state[1] += max(state[2 + before], 0) - max(state[2 + after], 0)
+    state[2 + after] += problem.entries[job, after, 1]
+    state[1] += max(state[2 + after], 0)
+
+
 @called
-def _give(problem: Any, x: Any, row: Any, job: Any, agent: Any, tally: Any, work: Any) -> None:
-    before = np.int64(x[row, job])
-    reassign(problem, x, row, job, agent, tally)
-    x[row, job] = agent
-    _move_up(tally, work, before)
-    _move_down(tally, work, agent)
+def _give(problem: Any, x: Any, job: Any, agent: Any, state: Any, work: Any) -> None:
+    before = np.int64(x[job])
+    move_job(problem, job, before, np.int64(agent), state)
+    x[job] = agent
+    _move_up(state, work, before)
+    _move_down(state, work, agent)
 
 
 @inlined
-def _find_room(problem: Any, job: Any, least: Any, limit: Any, tally: Any, work: Any) -> Any:
+def _find_room(problem: Any, job: Any, least: Any, limit: Any, state: Any, work: Any) -> Any:
     """The first agent in the random order that has room for the job, at a cost below the limit; -1 if there is none.
 
     Only agents with `least` room or more are looked at.
     """
-    agents = tally.shape[0] - 2
+    agents = state.shape[0] - 2
     first = np.int64(agents)
     for k in range(agents):
         agent = np.int64(work[2 * agents + k])
-        excess = tally[2 + agent]
+        excess = state[2 + agent]
         if -excess < least:
             break
         if (
@@ -121,41 +131,48 @@ def _find_room(problem: Any, job: Any, least: Any, limit: Any, tally: Any, work:
 
 
 @called
-def relieve_agents(problem: Any, x: Any, row: Any, tally: Any, work: Any, key: Any) -> None:
+def relieve_agents(problem: Any, x: Any, state: Any, work: Any, key: Any) -> None:
     """Each agent with too much to do passes one job on such that neither it nor the one that takes it has too much."""
-    if tally[1] == 0:
+    if state[1] == 0:
         return
-    jobs, agents = problem.jobs, tally.shape[0] - 2
+    jobs, agents = problem.jobs, state.shape[0] - 2
     r0, _, _, _ = numbers(key, _STARTS)
     start = below(r0, jobs)
     for k in range(agents):
         agent = np.int64(work[k])
-        if tally[2 + agent] <= 0:
+        if state[2 + agent] <= 0:
             continue
         for t in range(jobs):
             job = start + t if start + t < jobs else start + t - jobs
-            if x[row, job] != agent or problem.entries[job, agent, 1] < tally[2 + agent]:
+            if x[job] != agent or problem.entries[job, agent, 1] < state[2 + agent]:
                 continue
-            other = _find_room(problem, job, problem.slightest[job], _ANY_COST, tally, work)
+            other = _find_room(problem, job, problem.slightest[job], _ANY_COST, state, work)
             if other >= 0:
-                _give(problem, x, row, job, other, tally, work)
+                _give(problem, x, job, other, state, work)
                 break
 
 
 @called
-def lower_costs(problem: Any, x: Any, row: Any, tally: Any, work: Any, key: Any) -> None:
+def lower_costs(problem: Any, x: Any, state: Any, work: Any, key: Any) -> None:
     """Each job goes to the first agent in the random order that costs less and has room for it, if there is one."""
-    jobs, agents = problem.jobs, tally.shape[0] - 2
+    jobs, agents = problem.jobs, state.shape[0] - 2
     _, r1, _, _ = numbers(key, _STARTS)
     start = below(r1, jobs)
-    room = -tally[2 + np.int64(work[2 * agents])]
+    room = -state[2 + np.int64(work[2 * agents])]
     for t in range(jobs):
         job = start + t if start + t < jobs else start + t - jobs
-        agent = np.int64(x[row, job])
+        agent = np.int64(x[job])
         least = problem.lightest[job, agent]
         if least > room:
             continue
-        other = _find_room(problem, job, least, -problem.sign * problem.entries[job, agent, 0], tally, work)
+        other = _find_room(problem, job, least, -problem.sign * problem.entries[job, agent, 0], state, work)
         if other >= 0:
-            _give(problem, x, row, job, other, tally, work)
-            room = -tally[2 + np.int64(work[2 * agents])]
+            _give(problem, x, job, other, state, work)
+            room = -state[2 + np.int64(work[2 * agents])]
+
+
+def polish(self: Any, x: Any, state: Any, work: Any, key: Any) -> None:
+    """Both improvements, one after the other."""
+    line_up(state, work, key)
+    relieve_agents(self, x, state, work, key)
+    lower_costs(self, x, state, work, key)

@@ -16,9 +16,9 @@ import numpy as np
 
 from systola.encodings import Array, Permutation
 from systola.errors import InputError
-from systola.increments import Tables, Tallies
 from systola.kernel import called, inlined
 from systola.lines import narrow, padded
+from systola.model.capabilities import Buffer, EvaluationState, Swaps, SwapTable
 from systola.problem import MINIMISE, Problem
 from systola.problems.limits import NARROW, exact_sum, refuse_beyond, whole_numbers
 from systola.products import add_gathered, add_products
@@ -205,17 +205,14 @@ class QuadraticAssignment(Problem):
                 total += self.flows[i, k] * self.distances[at, x[k]]
         return total
 
-    def tallies(self) -> Tallies:
-        return Tallies(1, np.int64)
-
-    def count(self, x, row, measures, tally):
-        tally[0] = _total(self.near, self.far, x, row)
+    def init_state(self, x, row, state):
+        state[0] = _total(self.near, self.far, x, row)
         if not self.symmetric:
-            tally[0] += _total(self.near_back, self.far_back, x, row)
+            state[0] += _total(self.near_back, self.far_back, x, row)
         for i in range(len(self.flows)):
-            tally[0] += self.own_near[i] * self.own_far[x[row, i]]
+            state[0] += self.own_near[i] * self.own_far[x[row, i]]
 
-    def swap(self, x, row, i, j, tally):
+    def swap(self, x, row, i, j, state):
         n = len(self.flows)
         width = padded(n)
         at_i, at_j = np.int64(x[row, i]), np.int64(x[row, j])
@@ -226,7 +223,7 @@ class QuadraticAssignment(Problem):
             change += flows * (self.far[at_j * n + at_i] - self.far_back[at_j * n + at_i])
         if self.diagonal:
             change -= (self.own_near[i] - self.own_near[j]) * (self.own_far[at_i] - self.own_far[at_j])
-        tally[0] += change
+        state[0] += change
 
     def swap_gains(self, x, row, i, gains):
         n = len(self.flows)
@@ -239,10 +236,14 @@ class QuadraticAssignment(Problem):
             for j in range(n):
                 gains[j] += (self.own_near[i] - self.own_near[j]) * (self.own_far[x[row, i]] - self.own_far[x[row, j]])
 
-    def tables(self) -> Tables:
+    def state_measures(self, state, measures):
+        measures[0] = state[0]
+
+    def table_buffer(self) -> Buffer:
+        """Size and type of the table of all swaps."""
         n = len(self.flows)
         blocks = 2 if self.symmetric else 3
-        return Tables((blocks * n + 4) * padded(n), self.sums.dtype)
+        return Buffer((blocks * n + 4) * padded(n), self.sums.dtype)
 
     @cached_property
     def largest_gain(self) -> int:
@@ -260,7 +261,7 @@ class QuadraticAssignment(Problem):
             most = 2 * min(max(rows[:2]) * spreads[1], spreads[0] * max(rows[2:]))
         return most + spreads[2] * spreads[3]
 
-    def tabulate(self, x, row, table):
+    def fill_table(self, x, row, table):
         n = len(self.flows)
         width = padded(n)
         block = n * width
@@ -276,7 +277,7 @@ class QuadraticAssignment(Problem):
         for i in range(n):
             _find_gains(self, table, n, i)
 
-    def exchange(self, x, row, i, j, table):
+    def swap_in_table(self, x, row, i, j, table):
         n = len(self.flows)
         width = padded(n)
         block = n * width
@@ -291,5 +292,11 @@ class QuadraticAssignment(Problem):
         for k in (i, j):
             _find_gains(self, table, n, k)
 
-    def describe(self) -> str:
+    capabilities = (
+        EvaluationState(Buffer(1, np.int64), init_state, state_measures),
+        Swaps(swap),
+        SwapTable(table_buffer, fill_table, swap_in_table, swap_gains),
+    )
+
+    def __str__(self) -> str:
         return f"quadratic assignment of {len(self.flows)} facilities"

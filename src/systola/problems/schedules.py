@@ -15,8 +15,8 @@ import numpy as np
 
 from systola.kernel import called, inlined
 from systola.lines import VECTOR, narrow, padded
+from systola.model.objective import better
 from systola.passage import COUNTS, breadth, meet, pass_job, pass_run
-from systola.problem import better
 
 MAKESPAN, TARDINESS = 0, 1  # measures are counted so; tardy jobs and flow time come after
 _NOWHERE = -1
@@ -91,16 +91,16 @@ def _look_back(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, last: Any)
 
 
 @inlined
-def _report(problem: Any, work: Any, lane: Any, trial: Any, row: Any) -> None:
+def _report(problem: Any, work: Any, lane: Any, measures: Any) -> None:
     """The measures of a schedule whose jobs have all passed, in the problem's order."""
     m = problem.times.shape[1]
-    for k in range(trial.shape[1]):
+    for k in range(measures.shape[0]):
         which = problem.order[k]
-        trial[row, k] = work[VECTOR * (m - 1 if which == MAKESPAN else m + which - TARDINESS) + lane]
+        measures[k] = work[VECTOR * (m - 1 if which == MAKESPAN else m + which - TARDINESS) + lane]
 
 
 @called
-def _move_alone(problem: Any, x: Any, row: Any, i: Any, j: Any, outlook: Any, work: Any) -> None:
+def _move_alone(problem: Any, x: Any, i: Any, j: Any, outlook: Any, work: Any) -> None:
     """The front of the neighbour in which the job in place i comes to place j: from the first place that changes."""
     n, m = problem.times.shape
     width = _width(n)
@@ -115,25 +115,26 @@ def _move_alone(problem: Any, x: Any, row: Any, i: Any, j: Any, outlook: Any, wo
             source = t + 1
         elif j < t <= i:
             source = t - 1
-        job = np.int64(x[row, source])
+        job = np.int64(x[source])
         pass_job(work, 0, 0, 1, problem.lengths, job * m, m, problem.ends[job], problem.ready[job])
 
 
-@called
-def _take_out(problem: Any, x: Any, row: Any, i: Any, outlook: Any, work: Any) -> None:
-    """The outlook of x[row] without the job in place i, behind the front in `work`, and the jobs behind that."""
-    n, m = problem.times.shape
+def remove_item(self: Any, x: Any, i: Any, outlook: Any, work: Any) -> None:
+    """The outlook of x without the job in place i, behind the front in `work`, and the jobs behind that."""
+    if breadth(work) == 1:
+        return  # neighbours come one at a time, and there is no room for more
+    n, m = self.times.shape
     width = _width(n)
     at = (m + COUNTS) * VECTOR
     rest = _rest_of(m, width)
     for t in range(n - 1):
-        work[rest + t] = x[row, t if t < i else t + 1]
+        work[rest + t] = x[t if t < i else t + 1]
     for k in range(m + COUNTS):
         for t in range(i + 1):
             work[at + k * width + t] = outlook[k * width + t]
-    _look_ahead(problem, work, at, work, rest, i, n - 1)
-    if problem.alone:
-        _look_back(problem, work, at, work, rest, n - 1)
+    _look_ahead(self, work, at, work, rest, i, n - 1)
+    if self.alone:
+        _look_back(self, work, at, work, rest, n - 1)
 
 
 @called
@@ -158,37 +159,35 @@ def _try_places(problem: Any, job: Any, first: Any, last: Any, count: Any, work:
     pass_run(work, 0, last - first, problem.lengths, m, work, rest + middle, rest + count, problem.ends, problem.ready)
 
 
-def look(self: Any, x: Any, row: Any, outlook: Any) -> None:
-    """The outlook of x[row]."""
+def prepare_insertions(self: Any, x: Any, outlook: Any) -> None:
+    """The outlook of x."""
     n, m = self.times.shape
     for k in range(m + COUNTS):
         outlook[k * _width(n)] = 0
-    _look_ahead(self, outlook, 0, x[row], 0, 0, n)
+    _look_ahead(self, outlook, 0, x, 0, 0, n)
 
 
-def survey_insertions(
-    self: Any, x: Any, row: Any, i: Any, first: Any, last: Any, fresh: Any, outlook: Any, work: Any, trial: Any, at: Any
+def evaluate_insertions(
+    self: Any, x: Any, i: Any, first: Any, last: Any, outlook: Any, work: Any, measures: Any
 ) -> None:
-    """See `increments.survey_insertions`."""
+    """See `model.incremental.evaluate_insertions`."""
     if breadth(work) == 1 or last - first == 1:
         for j in range(first, last):
-            _move_alone(self, x, row, i, j, outlook, work)
-            _report(self, work, 0, trial, at + j - first)
+            _move_alone(self, x, i, j, outlook, work)
+            _report(self, work, 0, measures[j - first])
         return
-    if fresh:
-        _take_out(self, x, row, i, outlook, work)
-    _try_places(self, np.int64(x[row, i]), first, last, len(self.times) - 1, work)
+    _try_places(self, np.int64(x[i]), first, last, len(self.times) - 1, work)
     for lane in range(last - first):
-        _report(self, work, lane, trial, at + lane)
+        _report(self, work, lane, measures[lane])
 
 
-def find_place(self: Any, x: Any, row: Any, count: Any, item: Any, work: Any, trial: Any, at: Any) -> Any:
-    """See `increments.find_place`."""
+def best_insertion(self: Any, x: Any, count: Any, item: Any, work: Any, measures: Any) -> Any:
+    """See `model.incremental.best_insertion`."""
     n, m = self.times.shape
     lines = (m + COUNTS) * VECTOR
     rest = _rest_of(m, _width(n))
     for t in range(count):
-        work[rest + t] = x[row, t]
+        work[rest + t] = x[t]
     for k in range(m + COUNTS):
         work[lines + k * _width(n)] = 0
     _look_ahead(self, work, lines, work, rest, 0, count)
@@ -200,9 +199,9 @@ def find_place(self: Any, x: Any, row: Any, count: Any, item: Any, work: Any, tr
         last = first + 1 if together == 1 else min(first + together, count + 1)
         _try_places(self, np.int64(item), first, last, count, work)
         for lane in range(last - first):
-            _report(self, work, lane, trial, at + 1)
-            if place == _NOWHERE or better(self, trial[at + 1], trial[at]):
+            _report(self, work, lane, measures[1])
+            if place == _NOWHERE or better(self, measures[1], measures[0]):
                 place = np.int64(first + lane)
-                for k in range(trial.shape[1]):
-                    trial[at, k] = trial[at + 1, k]
+                for k in range(measures.shape[1]):
+                    measures[0, k] = measures[1, k]
     return place

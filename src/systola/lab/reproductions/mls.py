@@ -21,7 +21,7 @@ from systola.lab.profile import MOMENTS, REPEATS, profile_search
 from systola.lab.published import load_figures
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
-from systola.problem import Problem
+from systola.problem import Problem, digest_of, senses_of
 from systola.solve import parameters_of, solve
 from systola.stop import Stop
 
@@ -91,7 +91,7 @@ def contenders_of(group: Group, runs: int) -> dict[Place, Contender]:
     for name in group.instances:
         spec = f"flowshop:{SIZES[name]}?objectives=makespan,tardiness,tardy"
         problem = open_instance(spec).problem
-        digest = problem.digest()
+        digest = digest_of(problem)
         for label, engine in group.engines.items():
             algorithm = engine.name + "-profile" * group.profiled
             settings, stop = parameters_of(engine), Stop(iterations=ITERATIONS)
@@ -148,7 +148,7 @@ def _profile(one: Contender, job: Job, threads: int | None) -> dict[str, Any]:
     made = profile_search(one.problem, one.engine, ITERATIONS, job.seed, threads or 1)  # as published, on one core
     design = one.engine.prepare(one.problem)
     return {
-        "objective": made.best[: len(one.problem.senses)],
+        "objective": made.best[: len(senses_of(one.problem))],
         "feasible": True,
         "evaluations": design.started + ITERATIONS * design.per_step,
         "iterations": ITERATIONS,

@@ -24,6 +24,7 @@ from systola.lab.reproductions.pgap_scaling import count_solutions, scale_popula
 from systola.lab.statistics import count_signs
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
+from systola.problem import digest_of
 from systola.solve import parameters_of, solve
 from systola.stop import Stop
 
@@ -146,7 +147,7 @@ def contenders_of(cases: Sequence[Case], budget: Budget, runs: int) -> dict[tupl
     stop = Stop(stall=budget.stall, iterations=budget.iterations)
     found: dict[tuple[str, str], Contender] = {}
     for case in cases:
-        digest = case.problem.digest()
+        digest = digest_of(case.problem)
         engines: dict[str, SteadyState | Islands] = {"one": ONE, "two": TWO}
         for label, engine in engines.items():
             settings = parameters_of(engine)

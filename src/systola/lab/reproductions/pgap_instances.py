@@ -13,6 +13,7 @@ from systola.formats.catalog import look_up, open_instance
 from systola.formats.instance import Instance
 from systola.formats.library import Library
 from systola.lab.published import load_figures
+from systola.problem import digest_of
 from systola.problems.generalized_assignment import GeneralizedAssignment
 
 GENERATED = "de"  # types of Table 3 that can be generated; there is no generator of type f
@@ -56,7 +57,7 @@ def read_cases(folder: str, most_jobs: int | None = None) -> tuple[Case, ...]:
             instance = whole.choose(str(number)) if isinstance(whole, Library) else whole
             name = f"{path.name}#{number}" if number else path.name
             case = _make_case(instance, name, told[1].lower() if told else "", known)
-            found.setdefault(case.problem.digest(), case)  # what is in two files is one instance
+            found.setdefault(digest_of(case.problem), case)  # what is in two files is one instance
     cases = tuple(case for case in found.values() if most_jobs is None or case.jobs <= most_jobs)
     if not cases:
         raise InputError(f"the instances of {folder} must have {most_jobs} jobs or fewer for a quick look; none has")

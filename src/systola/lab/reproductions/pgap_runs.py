@@ -16,7 +16,7 @@ from systola.islands.islands import Islands
 from systola.lab.experiment import Job
 from systola.lab.simulation import MODES
 from systola.lab.store import Store
-from systola.problem import Problem
+from systola.problem import Problem, digest_of
 from systola.result import Result
 from systola.solve import parameters_of, solve
 from systola.stop import Stop
@@ -70,7 +70,7 @@ def run_missing(
     name: str = "islands",
 ) -> dict[Setting, list[Facts]]:
     """Make the runs of all settings that the store lacks, seed by seed; gives the outcomes of all."""
-    digest = problem.digest()
+    digest = digest_of(problem)
     queue = []
     for seed in range(1, runs + 1):
         for setting in settings:

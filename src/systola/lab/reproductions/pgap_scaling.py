@@ -33,7 +33,7 @@ from systola.lab.scaling import costs_table, scaling_tables, simulate_scaling
 from systola.lab.simulation import MODES
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
-from systola.problem import Problem
+from systola.problem import Problem, digest_of
 from systola.stop import Stop
 
 DEMES = (1, 2, 4, 8)
@@ -124,7 +124,7 @@ def simulate_here(
     of messages if their costs are given."""
     problem = open_instance(instance).problem
     islands = Islands(SteadyState(size=DEME), 4)
-    job = Job(instance, "ssga-stretches", 1, {"size": DEME, "stretches": STRETCHES}, digest=problem.digest())
+    job = Job(instance, "ssga-stretches", 1, {"size": DEME, "stretches": STRETCHES}, digest=digest_of(problem))
     key = job.key(EXPERIMENT)
     if not store.has(key):
         store.add(key, _measure(problem, islands))

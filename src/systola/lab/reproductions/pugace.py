@@ -22,7 +22,7 @@ from systola.lab.experiment import Job, count_runs
 from systola.lab.published import load_figures
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
-from systola.problem import Problem
+from systola.problem import Problem, digest_of, space_of
 from systola.solve import parameters_of, solve
 from systola.stop import Stop
 
@@ -105,7 +105,7 @@ def contenders_of(group: Group, folder: str, runs: int, seconds: float = MEMETIC
     for name in group.instances:
         file = _file_of(name)
         instance = open_instance(str(Path(folder) / file), "qap")
-        problem, digest = instance.problem, instance.problem.digest()
+        problem, digest = instance.problem, digest_of(instance.problem)
         best = float(known.get(name, nan) if instance.best_known is None else instance.best_known)
         for algorithm in group.algorithms:
             engine: Engine = ENGINE if algorithm == "pugace" else recommend(problem)
@@ -224,7 +224,7 @@ def _hits(group: Group, contenders: Mapping[Place, Contender], results: Results,
         rows.append(
             (
                 Cell(name),
-                Cell(str(contenders[name, "pugace"].problem.space.n)),
+                Cell(str(space_of(contenders[name, "pugace"].problem).n)),
                 Cell(f"{best[name]:,.0f}"),
                 Cell(f"{own.hits}/{own.runs} ({published[name]}/{PUBLISHED_RUNS})"),
                 Cell(f"{own.best_gap:.2f} ({gap:.2f})"),

@@ -21,6 +21,7 @@ from systola.lab.published import load_claims, load_figures
 from systola.lab.statistics import SMALLEST_SAMPLE, compare
 from systola.lab.store import Store
 from systola.lab.tables import BETTER, NEITHER, WORSE, Cell, Table, compact_table
+from systola.problem import digest_of, space_of
 from systola.stop import Stop
 
 EXPERIMENT = "sns"
@@ -123,7 +124,7 @@ def jobs_of(group: Group, folder: str, runs: int) -> dict[Place, list[Job]]:
     jobs = {}
     for name, spec in group.instances.items():
         problem = open_instance(str(Path(folder) / spec)).problem
-        items, digest = problem.space.n, problem.digest()
+        items, digest = space_of(problem).n, digest_of(problem)
         budget = evaluations_for(items)
         for contender in CONTENDERS:
             settings = contender.settings(items)
