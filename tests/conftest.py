@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 import sys
 from pathlib import Path
@@ -82,4 +83,12 @@ def story(result: sy.Result) -> tuple[object, ...]:
         result.evaluations,
         result.stop,
         [(s.step, s.evaluations, s.objective, s.violation) for s in result.trace.samples],
+    )
+
+
+def changed(kind, capability, **functions):
+    """What a class of problems lists, with other functions in one capability."""
+    return tuple(
+        dataclasses.replace(entry, **functions) if isinstance(entry, capability) else entry
+        for entry in kind.capabilities
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-from conftest import Balance, OneMax, small_knapsack, small_multi_knapsack, small_release
+from conftest import Balance, OneMax, changed, small_knapsack, small_multi_knapsack, small_release
 from systola.contracts import check_problem
 from systola.problem import space_of
 
@@ -32,7 +32,7 @@ def small_gap(agents, jobs, maximise=False, kind=sy.GeneralizedAssignment):
 
 
 class Line(sy.Problem):
-    """Neighbours in the order should be far apart: a permutation with `swap` and two measures, but without a table."""
+    """Neighbours in the order should be far apart: all moves of a permutation, two measures, no table."""
 
     encoding = sy.Permutation("n")
     n: int
@@ -49,6 +49,22 @@ class Line(sy.Problem):
             there = x[row, j if k + 1 == i else i if k + 1 == j else k + 1]
             tally[0] += abs(here - there) - abs(x[row, k] - x[row, k + 1])
         tally[1] = x[row, j if i == 0 else i if j == 0 else 0]
+
+    def insert(self, x, row, i, j, tally):
+        moved = x[row].tolist()
+        moved.insert(j, moved.pop(i))
+        tally[0] = sum(abs(moved[k] - moved[k + 1]) for k in range(self.n - 1))
+        tally[1] = moved[0]
+
+    def reverse(self, x, row, i, j, tally):
+        if i > 0:
+            tally[0] += abs(x[row, i - 1] - x[row, j]) - abs(x[row, i - 1] - x[row, i])
+        else:
+            tally[1] = x[row, j]
+        if j < self.n - 1:
+            tally[0] += abs(x[row, i] - x[row, j + 1]) - abs(x[row, j] - x[row, j + 1])
+
+    capabilities = (sy.Swaps(swap), sy.Insertions(insert), sy.Reversals(reverse))
 
 
 PROBLEMS = [
@@ -112,6 +128,8 @@ class QuickDice(Dice):
     def reassign(self, x, row, i, value, tally):
         tally[0] += value - x[row, i]
 
+    capabilities = (sy.Reassignments(reassign),)
+
 
 @pytest.mark.parametrize("problem", [Tour(7), Dice(3), QuickDice(3)])
 def test_contract_of_other_encodings(problem):
@@ -132,186 +150,176 @@ def test_a_tally_of_measures_gives_the_same_run():
 
 
 class WrongFlip(OneMax):
-    def flip(self, x, row, i, tally):
-        tally[0] += 1
+    def flip(self, x, row, i, state):
+        state[0] += 1
+
+    capabilities = (sy.Flips(flip),)
 
 
-class WrongRun(sy.Knapsack):
-    def flip_run(self, x, row, first, last, tally):
-        tally[0] += last - first
+class HastyFlip(OneMax):
+    """Right, but it makes the change that it should only measure."""
+
+    def flip(self, x, row, i, state):
+        state[0] += 1 - 2 * sy.bit(x, row, i)
+        x[row, i >> 6] ^= np.uint64(1) << np.uint64(i & 63)
+
+    capabilities = (sy.Flips(flip),)
 
 
-class WrongWeigh(sy.MultiKnapsack):
-    def weigh(self, tally, measures):
-        measures[0] = 7
+def broken(kind, capability, **functions):
+    """The class of a problem, with other functions in one of its capabilities."""
+    return type(f"Wrong{kind.__name__}", (kind,), {"capabilities": changed(kind, capability, **functions)})
 
 
-class WrongRepair(sy.MultiKnapsack):
-    def repair(self, x, row, tally, ranking):
-        pass
+def original(kind, capability, name):
+    return next(getattr(c, name) for c in kind.capabilities if isinstance(c, capability))
 
 
-class WrongConstruct(sy.MultiKnapsack):
-    def construct(self, space, x, row, tally, seed, step, cell):
-        tally[0] += 1
+QAP, GAP, MKP = sy.QuadraticAssignment, sy.GeneralizedAssignment, sy.MultiKnapsack
+reassign = original(GAP, sy.Reassignments, "reassign")
+swap = original(QAP, sy.Swaps, "swap")
 
 
-class WrongCross(sy.Knapsack):
-    def cross(self, x, scores, marks, h, v, n, plan, cell, trial, row_h, row_v):
-        trial[row_h] = scores[h]
-        trial[row_v] = scores[v]
+def run_too_much(self, x, row, first, last, state):
+    state[0] += last - first
 
 
-class WrongRemark(sy.Knapsack):
-    def remark(self, x, marks, h, v, a, b, m, keep_h, keep_v):
-        marks[h, 1] += 1
+def seven(self, state, measures):
+    measures[0] = 7
 
 
-class WrongReassign(sy.GeneralizedAssignment):
+def no_repair(self, x, row, state, data):
+    pass
+
+
+def one_too_many(self, space, x, row, state, seed, step, cell):
+    state[0] += 1
+
+
+def no_children(s, h, v, n, plan, cell, row_h, row_v):
+    s.lanes.trial[row_h] = s.population.scores[h]
+    s.lanes.trial[row_v] = s.population.scores[v]
+
+
+def first_prefix(s, h, v, a, b, m, keep_h, keep_v):
+    s.population.marks[h, 1] += 1
+
+
+def blind_to_excess(self, x, row, i, value, state):
     """Wrong only where an agent is loaded beyond its capacity: as if it made no difference."""
-
-    def reassign(self, x, row, i, value, tally):
-        kept = tally[1]
-        sy.GeneralizedAssignment.reassign(self, x, row, i, value, tally)
-        tally[1] = kept
+    kept = state[1]
+    reassign(self, x, row, i, value, state)
+    state[1] = kept
 
 
-class ForgetfulRefine(sy.GeneralizedAssignment):
-    """Changes the solution without its tally."""
-
-    def refine(self, x, row, tally, guide, work, length, key, stop):
-        x[row, 0] = self.last - x[row, 0]
+def forgetful_search(self, x, state, data, work, length, key, stop):
+    """Changes the solution without its state."""
+    x[0] = self.last - x[0]
 
 
-class RestlessRefine(sy.GeneralizedAssignment):
+def restless_search(self, x, state, data, work, length, key, stop):
     """Leaves a solution other than the fittest one."""
+    for job in range(self.jobs):
+        reassign(self, x[None], 0, job, 0, state)
+        x[job] = 0
 
-    def refine(self, x, row, tally, guide, work, length, key, stop):
-        for job in range(self.jobs):
-            sy.GeneralizedAssignment.reassign(self, x, row, job, 0, tally)
-            x[row, job] = 0
+
+def forgetful_polish(self, x, state, work, key):
+    """Gives a job away, and forgets to say so."""
+    original(GAP, sy.LocalSearch, "quick")(self, x, state, work, key)
+    x[0] = 1 - x[0]
+
+
+def spoiling_polish(self, x, state, work, key):
+    """Loads all on one agent."""
+    restless_search(self, x, state, None, None, 0, key, None)
 
 
 class HastyReassign(QuickDice):
     """Right, but it makes the change that it should only measure."""
 
-    def reassign(self, x, row, i, value, tally):
-        QuickDice.reassign(self, x, row, i, value, tally)
+    def hasty(self, x, row, i, value, state):
+        QuickDice.reassign(self, x, row, i, value, state)
         x[row, i] = value
 
-
-class WrongPolish(sy.GeneralizedAssignment):
-    """Gives a job away, and forgets to say so."""
-
-    def polish(self, x, row, tally, work, key):
-        sy.GeneralizedAssignment.polish(self, x, row, tally, work, key)
-        x[row, 0] = 1 - x[row, 0]
+    capabilities = (sy.Reassignments(hasty),)
 
 
-class WrongLoads(sy.GeneralizedAssignment):
-    def weigh(self, tally, measures):
-        measures[0] = tally[0]
-        measures[1] = tally[2]
+def first_load(self, state, measures):
+    measures[0] = state[0]
+    measures[1] = state[2]
 
 
-class WrongSwap(sy.QuadraticAssignment):
+def wrong_for_the_first(self, x, row, i, j, state):
     """Wrong only where the first facility has a part in it."""
-
-    def swap(self, x, row, i, j, tally):
-        sy.QuadraticAssignment.swap(self, x, row, i, j, tally)
-        if i == 0 or j == 0:
-            tally[0] += 1
+    swap(self, x, row, i, j, state)
+    if i == 0 or j == 0:
+        state[0] += 1
 
 
-class HastySwap(Line):
+def hasty_swap(self, x, row, i, j, state):
     """Right, but it makes the exchange that it should only measure."""
-
-    def swap(self, x, row, i, j, tally):
-        Line.swap(self, x, row, i, j, tally)
-        x[row, i], x[row, j] = x[row, j], x[row, i]
+    Line.swap(self, x, row, i, j, state)
+    x[row, i], x[row, j] = x[row, j], x[row, i]
 
 
-class WrongTallies(sy.QuadraticAssignment):
-    def weigh(self, tally, measures):
-        measures[0] = tally[0] + 1
+def lazy_move(self, x, row, i, j, state):
+    pass
 
 
-class WrongTable(sy.QuadraticAssignment):
-    def tabulate(self, x, row, table):
-        sy.QuadraticAssignment.tabulate(self, x, row, table)
-        table[1] += 1
+def one_more(self, state, measures):
+    measures[0] = state[0] + 1
 
 
-class WrongGains(sy.QuadraticAssignment):
+def wrong_fill(self, x, row, table):
+    original(QAP, sy.SwapTable, "fill")(self, x, row, table)
+    table[1] += 1
+
+
+def wrong_gains(self, x, row, i, gains):
     """Wrong for the last facility only."""
-
-    def swap_gains(self, x, row, i, gains):
-        sy.QuadraticAssignment.swap_gains(self, x, row, i, gains)
-        gains[len(self.flows) - 1] += 1
+    original(QAP, sy.SwapTable, "gains")(self, x, row, i, gains)
+    gains[len(self.flows) - 1] += 1
 
 
-class WrongExchange(sy.QuadraticAssignment):
-    """The gains that the exchange leaves are those from before it."""
-
-    def exchange(self, x, row, i, j, table):
-        x[row, i], x[row, j] = x[row, j], x[row, i]
+def stale_table(self, x, row, i, j, table):
+    """The gains that the swap leaves are those from before it."""
+    x[row, i], x[row, j] = x[row, j], x[row, i]
 
 
-class LazyExchange(sy.QuadraticAssignment):
-    def exchange(self, x, row, i, j, table):
-        pass
+def lazy_swap(self, x, row, i, j, table):
+    pass
 
 
-class HalfTable(Line):
-    def tabulate(self, x, row, table):
-        pass
-
-
-class WrongSurvey(sy.Flowshop):
+def wrong_at_the_end(self, x, i, first, last, prepared, work, measures):
     """Wrong only for blocks of neighbours that end with the last place."""
-
-    def survey_insertions(self, x, row, i, first, last, fresh, outlook, work, trial, at):
-        sy.Flowshop.survey_insertions(self, x, row, i, first, last, fresh, outlook, work, trial, at)
-        if last - first > 1 and last == len(self.times):
-            trial[at + last - first - 1, 0] += 1
+    original(sy.Flowshop, sy.InsertionBlocks, "evaluate")(self, x, i, first, last, prepared, work, measures)
+    if last - first > 1 and last == len(self.times):
+        measures[last - first - 1, 0] += 1
 
 
-class ForgetfulSurvey(sy.Flowshop):
+def remembers_nothing(self, x, i, first, last, prepared, work, measures):
     """Wrong where it is asked again for the same job."""
-
-    def survey_insertions(self, x, row, i, first, last, fresh, outlook, work, trial, at):
-        sy.Flowshop.survey_insertions(self, x, row, i, first, last, fresh, outlook, work, trial, at)
-        work[:] = 0
+    original(sy.Flowshop, sy.InsertionBlocks, "evaluate")(self, x, i, first, last, prepared, work, measures)
+    prepared[:] = 0
 
 
 class SilentSurvey(sy.Flowshop):
-    """The constraint is about tardiness. That is no objective, and the survey does not know it."""
+    """The constraint is about tardiness. That is no objective, and blocks of insertions do not measure it."""
 
     def violation(self, measures):
         return measures[1]
 
 
-class WrongPlace(sy.Flowshop):
-    def find_place(self, x, row, count, item, work, trial, at):
-        place = sy.Flowshop.find_place(self, x, row, count, item, work, trial, at)
-        return place - 1 if place > 0 else 1
+def beside(self, x, count, item, work, measures):
+    place = original(sy.Flowshop, sy.BestInsertion, "find")(self, x, count, item, work, measures)
+    return place - 1 if place > 0 else 1
 
 
-class WrongMeasures(sy.Flowshop):
-    def find_place(self, x, row, count, item, work, trial, at):
-        place = sy.Flowshop.find_place(self, x, row, count, item, work, trial, at)
-        trial[at, 0] += 1
-        return place
-
-
-class HalfOutlook(Line):
-    def look(self, x, row, outlook):
-        pass
-
-
-class NoRoom(Line):
-    def find_place(self, x, row, count, item, work, trial, at):
-        return 0
+def mismeasured(self, x, count, item, work, measures):
+    place = original(sy.Flowshop, sy.BestInsertion, "find")(self, x, count, item, work, measures)
+    measures[0, 0] += 1
+    return place
 
 
 def small_flowshop(kind, objectives="makespan,tardiness"):
@@ -332,64 +340,99 @@ class Negative(OneMax):
         return -1
 
 
+def small_knapsack_of(kind):
+    return kind(np.arange(9), np.arange(9), 5)
+
+
+def small_mkp_of(kind):
+    return kind(np.arange(9), np.ones((2, 9), int), np.array([4, 5]))
+
+
 @pytest.mark.parametrize(
     ("make", "word"),
     [
-        (lambda: WrongFlip(9), "flip"),
-        (lambda: WrongRun(np.arange(9), np.arange(9), 5), "flip_run"),
-        (lambda: WrongWeigh(np.arange(9), np.ones((2, 9), int), np.array([4, 5])), "weigh"),
-        (lambda: WrongRepair(np.arange(9), np.ones((2, 9), int), np.array([4, 5])), "repair"),
-        (lambda: WrongConstruct(np.arange(9), np.ones((2, 9), int), np.array([4, 5])), "construct"),
+        (lambda: WrongFlip(9), r"^flip, after decision \d of \[.*\] is flipped, says \[-?\d+\], evaluate says"),
+        (lambda: HastyFlip(9), "^flip writes to the solution"),
+        (lambda: small_knapsack_of(broken(sy.Knapsack, sy.Flips, run=run_too_much)), r"^Flips\.run of the decisions"),
+        (lambda: small_mkp_of(broken(MKP, sy.EvaluationState, measures=seven)), "^the state does not give back"),
+        (lambda: small_mkp_of(broken(MKP, sy.Repair, repair=no_repair)), "^repair leaves an infeasible solution"),
+        (
+            lambda: small_mkp_of(broken(MKP, sy.Construction, construct=one_too_many)),
+            "^the state that construct leaves",
+        ),
         (lambda: Moody(9), "function"),
         (lambda: Negative(9), "negative"),
-        (lambda: WrongCross(np.arange(9), np.arange(9), 5), "cross"),
-        (lambda: WrongRemark(np.arange(9), np.arange(9), 5), "remark"),
+        (lambda: small_knapsack_of(broken(sy.Knapsack, sy.Segments, cross=no_children)), r"^Segments\.cross says"),
+        (lambda: small_knapsack_of(broken(sy.Knapsack, sy.Segments, update=first_prefix)), r"^Segments\.update gives"),
         (
-            lambda: small_gap(2, 4, kind=WrongReassign),
-            r"^reassign says \[-?\d+, \d+\] after decision \d of \[\d, \d, \d, \d\] is \d, evaluate says \[-?\d+, \d+",
+            lambda: small_gap(2, 4, kind=broken(GAP, sy.Reassignments, reassign=blind_to_excess)),
+            r"^reassign, after decision \d of \[\d, \d, \d, \d\] is \d, says \[-?\d+, \d+\], evaluate says \[",
         ),
-        (lambda: small_gap(2, 4, kind=ForgetfulRefine), "^refine leaves a tally that is not that of its solution"),
-        (lambda: small_gap(2, 4, kind=RestlessRefine), "^refine leaves a solution less fit than"),
         (
-            lambda: small_gap(2, 4, kind=WrongPolish),
-            r"^polish leaves a tally that is not that of its solution \[\d, \d, \d, \d\]$",
+            lambda: small_gap(2, 4, kind=broken(GAP, sy.LocalSearch, search=forgetful_search)),
+            r"^the state that LocalSearch\.search leaves of",
+        ),
+        (
+            lambda: small_gap(2, 4, kind=broken(GAP, sy.LocalSearch, search=restless_search)),
+            r"^LocalSearch\.search leaves a solution less fit than",
+        ),
+        (
+            lambda: small_gap(2, 4, kind=broken(GAP, sy.LocalSearch, quick=forgetful_polish)),
+            r"^the state that LocalSearch\.quick leaves of \[\d, \d, \d, \d\] says",
+        ),
+        (
+            lambda: small_gap(2, 4, kind=broken(GAP, sy.LocalSearch, quick=spoiling_polish)),
+            r"^LocalSearch\.quick leaves a solution less feasible than",
         ),
         (lambda: HastyReassign(4), r"^reassign writes to the solution \[\d, \d, \d, \d\]"),
-        (lambda: small_gap(2, 4, kind=WrongLoads), r"^weigh does not give back the measures \[-?\d+, \d+\] of"),
         (
-            lambda: small_assignment(4, False, True, WrongSwap),
-            r"^swap says \[-?\d+\] after the decisions (0 and \d|\d and 0) of \[\d, \d, \d, \d\] are exchanged, "
-            r"evaluate says \[-?\d+\]$",
-        ),
-        (lambda: HastySwap(4), r"^swap writes to the solution \[\d, \d, \d, \d\]"),
-        (lambda: small_assignment(4, True, True, WrongTallies), r"^weigh does not give back the measures \[\d+\] of"),
-        (
-            lambda: small_assignment(4, True, False, WrongTable),
-            r"^tabulate says that \[\d, \d, \d, \d\] gains -?\d+ when its decisions 0 and 1 are exchanged, evaluate",
+            lambda: small_gap(2, 4, kind=broken(GAP, sy.EvaluationState, measures=first_load)),
+            r"^the state does not give back the measures \[-?\d+, \d+\] of",
         ),
         (
-            lambda: small_assignment(4, True, False, WrongGains),
-            r"^swap_gains says that \[\d, \d, \d, \d\] gains -?\d+ when its decisions \d and 3 are exchanged, evaluate",
+            lambda: small_assignment(4, False, True, broken(QAP, sy.Swaps, swap=wrong_for_the_first)),
+            r"^swap of (0 and \d|\d and 0) in \[\d, \d, \d, \d\] says \[-?\d+\], evaluate says \[-?\d+\]$",
+        ),
+        (lambda: broken(Line, sy.Swaps, swap=hasty_swap)(4), r"^swap writes to the solution \[\d, \d, \d, \d\]"),
+        (lambda: broken(Line, sy.Insertions, insert=lazy_move)(4), r"^insert of \d and \d in"),
+        (lambda: broken(Line, sy.Reversals, reverse=lazy_move)(4), r"^reverse of \d and \d in"),
+        (
+            lambda: small_assignment(4, True, True, broken(QAP, sy.EvaluationState, measures=one_more)),
+            r"^the state does not give back the measures \[\d+\] of",
         ),
         (
-            lambda: small_assignment(4, False, False, WrongExchange),
-            r"^exchange of \d and \d says that \[\d, \d, \d, \d\] gains -?\d+ when its decisions \d and \d are exch",
+            lambda: small_assignment(4, True, False, broken(QAP, sy.SwapTable, fill=wrong_fill)),
+            r"^SwapTable\.fill says that \[\d, \d, \d, \d\] gains -?\d+ when its decisions 0 and 1 are exchanged",
         ),
         (
-            lambda: small_assignment(4, False, False, LazyExchange),
-            r"^exchange of \d and \d must make \[\d, \d, \d, \d\], but made \[\d, \d, \d, \d\]$",
+            lambda: small_assignment(4, True, False, broken(QAP, sy.SwapTable, gains=wrong_gains)),
+            r"^SwapTable\.gains says that \[\d, \d, \d, \d\] gains -?\d+ when its decisions \d and 3 are exchanged",
         ),
-        (lambda: HalfTable(4), "belong together, but HalfTable has only tabulate$"),
         (
-            lambda: small_flowshop(WrongSurvey),
-            r"^survey_insertions from \d to 5 says \[\d+, \d+\] for \[.*\], evaluate says \[\d+, \d+\]$",
+            lambda: small_assignment(4, False, False, broken(QAP, sy.SwapTable, swap=stale_table)),
+            r"^SwapTable\.swap of \d and \d says that \[\d, \d, \d, \d\] gains -?\d+ when its decisions \d and \d are",
         ),
-        (lambda: small_flowshop(ForgetfulSurvey), r"^survey_insertions from \d to \d says"),
-        (lambda: small_flowshop(SilentSurvey, "makespan"), r"^survey_insertions from \d to \d says"),
-        (lambda: small_flowshop(WrongPlace), r"^find_place says that \d is best in place \d of \[.*\], evaluate says"),
-        (lambda: small_flowshop(WrongMeasures), r"^find_place says \[\d+, \d+\] for \[.*\], evaluate says"),
-        (lambda: HalfOutlook(4), "survey_insertions belong together, but HalfOutlook has only look$"),
-        (lambda: NoRoom(4), "^find_place needs outlooks, for room to work, but NoRoom has none$"),
+        (
+            lambda: small_assignment(4, False, False, broken(QAP, sy.SwapTable, swap=lazy_swap)),
+            r"^SwapTable\.swap of \d and \d must make \[\d, \d, \d, \d\], but made \[\d, \d, \d, \d\]$",
+        ),
+        (
+            lambda: small_flowshop(broken(sy.Flowshop, sy.InsertionBlocks, evaluate=wrong_at_the_end)),
+            r"^InsertionBlocks\.evaluate from \d to 5 says \[\d+, \d+\] for \[.*\], evaluate says \[\d+, \d+\]$",
+        ),
+        (
+            lambda: small_flowshop(broken(sy.Flowshop, sy.InsertionBlocks, evaluate=remembers_nothing)),
+            r"^InsertionBlocks\.evaluate from \d to \d says",
+        ),
+        (lambda: small_flowshop(SilentSurvey, "makespan"), r"^InsertionBlocks\.evaluate from \d to \d says"),
+        (
+            lambda: small_flowshop(broken(sy.Flowshop, sy.BestInsertion, find=beside)),
+            r"^BestInsertion\.find says that \d is best in place \d of \[.*\], evaluate says",
+        ),
+        (
+            lambda: small_flowshop(broken(sy.Flowshop, sy.BestInsertion, find=mismeasured)),
+            r"^BestInsertion\.find says \[\d+, \d+\] for \[.*\], evaluate says",
+        ),
     ],
 )
 def test_mistakes_are_found(make, word):

@@ -190,11 +190,10 @@ def test_contracts_find_an_objective_that_changes_the_solution():
 
 
 class Choosy(sy.Problem):
-    """Keeps numbers of its own of each solution, or does not; both kinds have arrays of the same types."""
+    """The sum and the number of what is chosen."""
 
     encoding = sy.Binary("weights")
     weights: np.ndarray
-    kept: int
 
     def evaluate(self, x):
         total = 0
@@ -205,34 +204,41 @@ class Choosy(sy.Problem):
                 taken += 1
         return total, taken
 
-    def tallies(self):
-        return sy.Tallies(2, np.int64) if self.kept else None
+    def flip(self, x, row, i, state):
+        sign = 1 - 2 * sy.bit(x, row, i)
+        state[0] += sign * self.weights[i]
+        state[1] += sign
 
-    def count(self, x, row, measures, tally):
-        tally[0] = 0 if self.kept else measures[0]
-        tally[1] = 0 if self.kept else measures[1]
-        if self.kept:
+    capabilities = (sy.Flips(flip),)
+
+
+def with_a_state_of_its_own():
+    class Kept(Choosy):
+        def init(self, x, row, state):
+            state[0] = 0
+            state[1] = 0
             for i in range(len(self.weights)):
                 if sy.bit(x, row, i):
-                    tally[0] += self.weights[i]
-                    tally[1] += 1
+                    state[0] += self.weights[i]
+                    state[1] += 1
 
-    def weigh(self, tally, measures):
-        measures[0] = tally[0]
-        measures[1] = tally[1]
+        def measures_of(self, state, measures):
+            measures[0] = state[0]
+            measures[1] = state[1]
 
-    def flip(self, x, row, i, tally):
-        sign = 1 - 2 * sy.bit(x, row, i)
-        tally[0] += sign * self.weights[i]
-        tally[1] += sign
+        capabilities = (*Choosy.capabilities, sy.EvaluationState(sy.Buffer(2, np.int64), init, measures_of))
+
+    Kept.__name__ = "Choosy"
+    return Kept
 
 
 @pytest.mark.parametrize("order", [(1, 0), (0, 1)])
 def test_what_was_solved_before_makes_no_difference(order):
-    """One class, instances with and without tallies of their own, one after the other."""
+    """Two classes of one name, with and without a state of their own, one after the other."""
     weights = 7 * np.arange(1, 31) - 100
     for one in order:
-        result = sy.solve(Choosy(weights, one), sy.SGA(size=8), stop=sy.Iterations(4), seed=3, threads=1)
+        kind = with_a_state_of_its_own() if one else Choosy
+        result = sy.solve(kind(weights), sy.SGA(size=8), stop=sy.Iterations(4), seed=3, threads=1)
         assert result.objective == 483
 
 

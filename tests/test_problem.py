@@ -8,6 +8,7 @@ import pytest
 import systola as sy
 from conftest import Balance, OneMax, binary_problems, small_knapsack, small_release
 from systola import verbs
+from systola.model.capabilities import offers
 from systola.model.objective import better, evaluate, fitness, violation
 from systola.problem import digest_of, record_of, senses_of, space_of
 
@@ -179,10 +180,10 @@ def test_defaults_downwards():
 
 
 def test_what_problems_offer():
-    assert not OneMax(3).offers("flip")
-    assert not OneMax(3).offers("cross")
-    assert small_knapsack().offers("flip")
-    assert small_knapsack().offers("cross")
+    assert not offers(OneMax(3), sy.Flips)
+    assert not offers(OneMax(3), sy.Segments)
+    assert offers(small_knapsack(), sy.Flips)
+    assert offers(small_knapsack(), sy.Segments)
 
 
 def test_senses():
@@ -197,7 +198,7 @@ def test_a_subclass_keeps_what_it_does_not_change():
             return 0, 0
 
     problem = Doubled([1, 2], [1, 2], 3)
-    assert problem.offers("flip")
+    assert offers(problem, sy.Flips)
     assert type(record_of(problem)) is not type(record_of(sy.Knapsack([1, 2], [1, 2], 3)))
     assert evaluate(record_of(problem), np.ones(2, int)) == (0, 0)
     assert evaluate(record_of(sy.Knapsack([1, 2], [1, 2], 3)), np.ones(2, int)) == (3, 3)
@@ -250,7 +251,7 @@ def test_any_change_of_the_code_changes_the_digest(make):
         make(lambda self, x: x[0] + x[1]),
         make(lambda self, x: x[0], fitness=lambda self, measures: 2 * measures[0]),
         make(lambda self, x: x[0], violation=lambda self, measures: 1),
-        make(lambda self, x: x[0], flip=lambda self, x, row, i, measures: None),
+        make(lambda self, x: x[0], capabilities=(sy.Flips(lambda self, x, row, i, state: None),)),
     ]
     assert len({digest_of(problem) for problem in variants}) == len(variants)
     assert digest_of(make(lambda self, x: x[0])) == digest_of(make(lambda self, x: x[0]))

@@ -11,7 +11,7 @@ import pytest
 
 import systola as sy
 import systola.run
-from conftest import Balance, OneMax, binary_problems, small_knapsack, small_release, story
+from conftest import Balance, OneMax, binary_problems, changed, small_knapsack, small_release, story
 from systola.backends import cpu
 from systola.model.objective import evaluate
 from systola.problem import digest_of, record_of, space_of
@@ -358,6 +358,8 @@ def test_an_incremental_method_that_numba_cannot_compile():
             json.dumps("")
             measures[0] += 1 - 2 * sy.bit(x, row, i)
 
+        capabilities = (sy.Flips(flip),)
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sy.SlowObjectiveWarning)
@@ -387,18 +389,27 @@ def test_plain_helpers_are_compiled_too():
 
 
 class WrongFlip(sy.Knapsack):
-    def flip(self, x, row, i, measures):
-        measures[0] += self.profits[i]
+    def wrong(self, x, row, i, state):
+        state[0] += self.profits[i]
+
+    capabilities = changed(sy.Knapsack, sy.Flips, flip=wrong)
+
+
+def cross_for_twice_as_much(s, h, v, n, plan, cell, row_h, row_v):
+    right = next(entry for entry in sy.Knapsack.capabilities if isinstance(entry, sy.Segments))
+    problem = s.problem._replace(entries=2 * s.problem.entries)
+    right.cross(s._replace(problem=problem), h, v, n, plan, cell, row_h, row_v)
 
 
 class WrongCross(sy.Knapsack):
-    def cross(self, *where):
-        sy.Knapsack.cross(self._replace(entries=2 * self.entries), *where)
+    capabilities = changed(sy.Knapsack, sy.Segments, cross=cross_for_twice_as_much)
 
 
-class WrongMarks(sy.Knapsack):
-    def mark(self, x, row, marks):
-        marks[row, :] = 0
+class WrongPrefix(sy.Knapsack):
+    def nothing(self, x, row, prefix):
+        prefix[row, :] = 0
+
+    capabilities = changed(sy.Knapsack, sy.Segments, init=nothing)
 
 
 @pytest.mark.parametrize(
@@ -406,9 +417,9 @@ class WrongMarks(sy.Knapsack):
     [
         (WrongFlip, sy.SGA(size=20)),
         (WrongCross, sy.SGS(length=9, width=3)),
-        (WrongMarks, sy.SGS(length=9, width=3)),
+        (WrongPrefix, sy.SGS(length=9, width=3)),
     ],
-    ids=["flip", "cross", "mark"],
+    ids=["flip", "cross", "prefix"],
 )
 def test_wrong_incremental_methods_are_found_out(kind, engine):
     right = small_knapsack(200)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import systola as sy
-from conftest import small_knapsack
+from conftest import changed, small_knapsack
 from systola.cli import main
 from systola.formats import Instance, catalog
 
@@ -195,9 +195,11 @@ def test_a_sweep_heeds_its_options(call, tmp_path, option):
 
 def test_a_failed_check_has_its_own_exit_code(call, monkeypatch):
     class Wrong(sy.Knapsack):
-        def flip(self, x, row, i, measures):
-            measures[0] += 1
-            measures[1] = 0
+        def wrong(self, x, row, i, state):
+            state[0] += 1
+            state[1] = 0
+
+        capabilities = changed(sy.Knapsack, sy.Flips, flip=wrong)
 
     right = small_knapsack()
     problem = Wrong(right.profits, right.weights, right.capacity)

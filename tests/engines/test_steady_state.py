@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from systola.increments import count
 
 import systola as sy
 from conftest import small_knapsack, story
@@ -12,8 +11,9 @@ from engines.naive_steady_state import Twin
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.formats.generalized_assignment_generator import generate
+from systola.model.incremental import init_state
 from systola.problem import record_of
-from systola.problems.polishing import find_lightest
+from systola.problems.polishing import find_lightest, polish
 from systola.records import widen
 from systola.rng import SEARCH
 
@@ -78,11 +78,11 @@ def test_polishing_keeps_the_tally_and_is_never_worse(kind, agents, jobs, seed, 
     x = draws.integers(0, agents, (1, problem.jobs)).astype(np.int32)
     record, work = widen(record_of(problem)), np.zeros(4 * agents, np.int32)
     before, tally = np.zeros(2 + agents, np.int64), np.zeros(2 + agents, np.int64)
-    count(record, x, 0, None, tally)
+    init_state(record, x, 0, tally)
     before[:] = tally
-    type(problem).polish(record, x, 0, tally, work, (seed, SEARCH, 1, 0))
+    polish(record, x[0], tally, work, (seed, SEARCH, 1, 0))
     again = np.zeros_like(tally)
-    count(record, x, 0, None, again)
+    init_state(record, x, 0, again)
     assert again.tolist() == tally.tolist()
     for part in (work[:agents], work[2 * agents : 3 * agents]):
         assert sorted(part.tolist()) == list(range(agents))

@@ -5,7 +5,6 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from systola.increments import tabulate
 
 import systola as sy
 from conftest import OneMax, small_knapsack, small_multi_knapsack, small_release, story
@@ -17,6 +16,8 @@ from systola.backends.session import Work
 from systola.contracts import check_problem
 from systola.encodings import sample
 from systola.lines import padded
+from systola.model.capabilities import BestInsertion, capability
+from systola.model.incremental import fill_swap_table
 from systola.model.objective import evaluate
 from systola.operators.neighbourhoods import lay_out
 from systola.problem import bind, record_of, senses_of, space_of
@@ -75,6 +76,8 @@ class Apart(sy.Problem):
             tally[0] += abs(here - there) - abs(x[row, k] - x[row, k + 1])
         tally[1] = x[row, j if i == 0 else i if j == 0 else 0]
 
+    capabilities = (sy.Swaps(swap),)
+
     def violation(self, measures):
         return max(0, measures[1] - 2)
 
@@ -99,17 +102,16 @@ class Fined(Tour):
             total += (x[i] * x[i - 1] + 3 * i * x[i]) % 17
         return total, x[0]
 
-    def tables(self):
-        return sy.Tables(self.n * padded(self.n), np.int64)
-
-    def tabulate(self, x, row, table):
+    def fill(self, x, row, table):
         for i in range(self.n):
             for j in range(i + 1, self.n):
                 table[i * padded(self.n) + j] = length(x, row, 0, 0) - length(x, row, i, j)
 
-    def exchange(self, x, row, i, j, table):
+    def make_swap(self, x, row, i, j, table):
         x[row, i], x[row, j] = x[row, j], x[row, i]
-        tabulate(self, x, row, table)
+        fill_swap_table(self, x, row, table)
+
+    capabilities = (sy.SwapTable(lambda p: sy.Buffer(p.n * padded(p.n), np.int64), fill, make_swap),)
 
     def violation(self, measures):
         return measures[1]
@@ -222,7 +224,9 @@ def twin_of(problem, engine, world, size):
     """What the engine does, step by step."""
     first = first_of(problem, size)
     if isinstance(engine, sy.IteratedGreedy):
-        return naive_walks.iterated_greedy(world, engine, problem.warmth(), first, SEED)
+        return naive_walks.iterated_greedy(
+            world, engine, capability(problem, BestInsertion).temperature(problem), first, SEED
+        )
     name = engine.neighbourhood or {"bits": "flip", "integers": "reassign"}.get(world.kind)
     name = name or ("insertion" if isinstance(problem, sy.Flowshop) else "swap")
     if isinstance(engine, sy.Hill):

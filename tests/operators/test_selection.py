@@ -34,6 +34,8 @@ class Patient(Worth):
     def better(self, new, old):
         return new[0] >= old[0]
 
+    capabilities = (sy.TieBreak(better),)
+
 
 compiled = {f.__name__: njit(f) for f in (at_random, tournament, best, proportional)}
 BASE = 3  # the generation begins here; rows before it belong to another one

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, hstack, vstack
-from systola.increments import flip
 
 from systola import Binary, InputError
 from systola.bits import pack
 from systola.formats.next_release import read_requests
+from systola.model.incremental import flip
 from systola.model.objective import evaluate, fitness, violation
 from systola.problem import record_of, space_of
 from systola.problems.customer_release import CustomerRelease

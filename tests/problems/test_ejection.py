@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from systola.increments import count, refine
 
 import systola as sy
 from conftest import story
@@ -14,6 +13,8 @@ from problems.naive_ejection import EJECTIONS, Balance, best_chain
 from systola.engines.presets import recommend, refining
 from systola.formats.generalized_assignment_generator import generate
 from systola.kernel import kernel
+from systola.model.capabilities import LocalSearch, buffer_of, capability
+from systola.model.incremental import init_state, search_around
 from systola.problem import bind, record_of
 from systola.problems import ejection
 from systola.records import widen
@@ -46,7 +47,7 @@ assignments = st.builds(
 
 def tally_of(problem, x):
     tally = np.zeros(2 + len(problem.capacities), np.int64)
-    count(widen(record_of(problem)), x[None], 0, tally, tally)
+    init_state(widen(record_of(problem)), x[None], 0, tally)
     return tally
 
 
@@ -55,17 +56,17 @@ def fitness_of(problem, tally):
 
 
 @kernel
-def compiled(problem, x, row, tally, guide, work, length, key, stop):
-    refine(problem, x, row, tally, guide, work, length, key, stop)
+def compiled(problem, x, tally, guide, work, length, key, stop):
+    search_around(problem, x, tally, guide, work, length, key, stop)
 
 
-def refined(problem, x, length, seed, call=refine):
+def refined(problem, x, length, seed, call=search_around):
     """A refined solution, its tally, and what is left in the workspace."""
-    guidance = problem.guidance()
-    work = np.zeros(guidance.work.number, guidance.work.dtype)
+    buffer = buffer_of(problem, capability(problem, LocalSearch).work)
+    work = np.zeros(buffer.size, buffer.dtype)
     stored, tally = x.astype(np.int32)[None], tally_of(problem, x)
     record = record_of(problem) if call is compiled else widen(record_of(problem))
-    call(record, stored, 0, tally, guidance.guide, work, length, (np.uint64(seed), SEARCH, 1, 0), new_flag())
+    call(record, stored[0], tally, problem.guide(), work, length, (np.uint64(seed), SEARCH, 1, 0), new_flag())
     return stored[0], tally, work
 
 
@@ -155,7 +156,7 @@ def test_chains_equal_those_of_plain_recursion(agents, jobs, regret, load, patie
 class TestGuide:
     def test_regrets_are_what_a_job_costs_more_at_the_prices(self):
         problem = generate("e", 12, 40, seed=1)
-        guide = problem.guidance().guide
+        guide = problem.guide()
         priced = (problem.costs + problem.prices()[:, None] * problem.loads).T
         regrets = priced - priced.min(axis=1, keepdims=True)
         given = guide[:-1, :12, 0]
@@ -167,7 +168,7 @@ class TestGuide:
         assert np.array_equal(guide[:-1, :12, 1], problem.loads.T)
 
     def test_agents_are_listed_by_regret(self):
-        guide = generate("c", 12, 30, seed=1).guidance().guide
+        guide = generate("c", 12, 30, seed=1).guide()
         listed = guide[:-1, 12:].reshape(30, -1)
         assert listed.shape == (30, ejection.RANKS)
         regrets = np.take_along_axis(guide[:-1, :12, 0], listed, axis=1)
@@ -176,9 +177,9 @@ class TestGuide:
 
     def test_loads_may_be_too_large(self):
         problem = sy.GeneralizedAssignment([[0, 0], [0, 0]], [[2**56, 1], [1, 2**56]], [2**56, 2**56])
-        assert problem.guidance() is None
+        assert problem.guide() is None
         assert recommend(problem).local_search is None
-        with pytest.raises(sy.InputError, match="'refine' needs a problem with `refine`"):
+        with pytest.raises(sy.InputError, match="'refine' needs a problem with a LocalSearch"):
             sy.solve(problem, sy.Cellular(size=9, local_search="refine"))
 
 
@@ -190,7 +191,7 @@ class Colours(sy.Problem):
 
 
 def test_only_for_problems_that_know_how():
-    with pytest.raises(sy.InputError, match="needs a problem with `refine`, `reassign` and `guidance`, which this Col"):
+    with pytest.raises(sy.InputError, match="needs a problem with a LocalSearch for this instance, which this Col"):
         sy.solve(Colours(), sy.Cellular(size=9, local_search="refine"))
     plant = sy.QuadraticAssignment(np.eye(5, dtype=int), np.eye(5, dtype=int))
     with pytest.raises(sy.InputError, match="'refine' is not for Order solutions; choose one of best-swap"):

@@ -12,7 +12,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import block_diag, eye, kron
-from systola.increments import count, reassign, weigh
 
 import systola as sy
 from conftest import story
@@ -20,6 +19,7 @@ from systola.backends.cpu import judge
 from systola.formats.generalized_assignment import measure, read_single
 from systola.formats.generalized_assignment_generator import generate
 from systola.kernel import kernel
+from systola.model.incremental import init_state, measures_from_state, reassign
 from systola.model.objective import evaluate, fitness, violation
 from systola.problem import digest_of, record_of, senses_of
 from systola.records import widen
@@ -76,14 +76,14 @@ def optimum(problem):
 
 @kernel
 def compiled_count(problem, x, row, measures, tally):
-    count(problem, x, row, measures, tally)
-    weigh(problem, tally, measures)
+    init_state(problem, x, row, tally)
+    measures_from_state(problem, tally, measures)
 
 
 @kernel
 def compiled_reassign(problem, x, row, i, value, tally, measures):
     reassign(problem, x, row, i, value, tally)
-    weigh(problem, tally, measures)
+    measures_from_state(problem, tally, measures)
 
 
 @settings(deadline=None, max_examples=150)
@@ -115,12 +115,11 @@ def test_reassignments_equal_evaluate(problem, data):
     """Compiled and interpreted, along a walk; the solution itself stays as it is, and so do other rows."""
     x = np.zeros((2, problem.jobs), np.int32)
     x[1] = data.draw(solutions(problem))
-    tallies = problem.tallies()
-    tally, measures = np.full(tallies.number, 7, tallies.dtype), np.full(2, 7)
+    tally, measures = np.full(2 + len(problem.capacities), 7), np.full(2, 7)
     compiled_count(record_of(problem), x, 1, measures, tally)
     assert tuple(measures) == by_hand(problem, x[1])
     other = np.full_like(tally, 9)
-    count(widen(record_of(problem)), x, 1, measures, other)
+    init_state(widen(record_of(problem)), x, 1, other)
     assert tally.tolist() == other.tolist()
     for _ in range(data.draw(st.integers(1, 5))):
         i = data.draw(st.integers(0, problem.jobs - 1))
@@ -132,7 +131,7 @@ def test_reassignments_equal_evaluate(problem, data):
         x[1, i] = value
         assert tally.tolist() == other.tolist()
         assert tuple(measures) == by_hand(problem, x[1])
-        count(widen(record_of(problem)), x, 1, measures, other)
+        init_state(widen(record_of(problem)), x, 1, other)
         assert tally.tolist() == other.tolist()
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from systola.increments import exchange, swap, swap_gains, tabulate
 
 import systola as sy
 from systola.backends.cpu import judge
 from systola.kernel import kernel
 from systola.lines import padded
+from systola.model.incremental import fill_swap_table, make_swap, swap, swap_gains
 from systola.model.objective import evaluate
 from systola.problem import record_of, space_of
 from systola.records import widen
@@ -85,19 +85,19 @@ def compiled_gains(problem, x, row, i, gains):
 
 @kernel
 def compiled_tabulate(problem, x, row, table):
-    tabulate(problem, x, row, table)
+    fill_swap_table(problem, x, row, table)
 
 
 @kernel
 def compiled_exchange(problem, x, row, i, j, table):
-    exchange(problem, x, row, i, j, table)
+    make_swap(problem, x, row, i, j, table)
 
 
 def start(problem, seed):
     """A random solution in the second row of two."""
     n = space_of(problem).n
     x = np.random.default_rng(seed).permuted(np.tile(np.arange(n, dtype=np.int32), (2, 1)), axis=1)
-    return x, np.zeros(problem.tables().number, problem.tables().dtype)
+    return x, np.zeros(problem.table_buffer().size, problem.table_buffer().dtype)
 
 
 @settings(deadline=None, max_examples=150)
@@ -149,13 +149,13 @@ def test_table_has_all_gains(problem, moves):
     n = x.shape[1]
     y, other = x.copy(), table.copy()
     with np.errstate(over="ignore"):  # numbers outside of the triangle mean nothing and may wrap
-        tabulate(widen(record_of(problem)), x, 1, table)
+        fill_swap_table(widen(record_of(problem)), x, 1, table)
         compiled_tabulate(record_of(problem), y, 1, other)
         assert upper(table, n) == upper(other, n) == gains(problem, x[1])
         for move in moves:
             i, j = pair(move, n)
             above, wanted = x[0].tolist(), exchanged(x[1], i, j).tolist()
-            exchange(widen(record_of(problem)), x, 1, i, j, table)
+            make_swap(widen(record_of(problem)), x, 1, i, j, table)
             compiled_exchange(record_of(problem), y, 1, i, j, other)
             assert x.tolist() == y.tolist() == [above, wanted]
             assert upper(table, n) == upper(other, n) == gains(problem, x[1])
@@ -165,7 +165,7 @@ def test_table_has_all_gains(problem, moves):
 def test_a_long_walk_with_gains_near_the_limit_of_32_bits(symmetric):
     """What is never read grows with every exchange and wraps; the gains must not notice."""
     problem = assignment(3, symmetric, symmetric, (True, True), (4600, 2300 if symmetric else 4600), True, 3)
-    assert problem.tables().dtype == np.int32
+    assert problem.table_buffer().dtype == np.int32
     x, table = start(problem, 1)
     compiled_tabulate(record_of(problem), x, 1, table)
     for i, j in np.random.default_rng(1).permuted([[0, 1, 2]] * 400, axis=1)[:, :2]:
@@ -176,7 +176,7 @@ def test_a_long_walk_with_gains_near_the_limit_of_32_bits(symmetric):
 def test_a_table_holds_distances_too_so_that_it_is_as_wide():
     """Numbers that are large but hardly differ, here the distances in the diagonal, leave gains small."""
     problem = sy.QuadraticAssignment([[1, 2], [3, 5]], [[2**40, 1], [4, 2**40]])
-    assert (problem.far.dtype, problem.tables().dtype) == (np.int64, np.int64)
+    assert (problem.far.dtype, problem.table_buffer().dtype) == (np.int64, np.int64)
     x, table = start(problem, 1)
     compiled_tabulate(record_of(problem), x, 1, table)
     assert upper(table, 2) == gains(problem, x[1])
@@ -202,7 +202,7 @@ def test_an_interpreted_tabu_search_does_not_warn():
 def test_numbers_are_as_wide_as_needed(flows, distances, matrix, table):
     problem = sy.QuadraticAssignment(flows, distances)
     assert (problem.near.dtype, problem.far.dtype) == (matrix, matrix)
-    assert problem.tables().dtype == table
+    assert problem.table_buffer().dtype == table
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from numba import njit
 
 import systola as sy
 from problems.naive_flowshop import best_place, fitness_of, measures_of, moved
-from systola import increments
 from systola.lines import VECTOR
+from systola.model import incremental
+from systola.model.capabilities import buffer_of, capability
 from systola.problem import record_of
 from systola.problems import schedules
 from systola.problems.flowshop import MEASURES
@@ -22,22 +23,38 @@ ROW, AT, UNTOUCHED = 1, 3, -77  # of the solutions; of the trials; a number that
 
 
 @njit
-def compiled_look(problem, x, row, outlook):
-    increments.look(problem, x, row, outlook)
+def compiled_prepare(problem, x, prepared):
+    incremental.prepare_insertions(problem, x, prepared)
 
 
 @njit
-def compiled_survey(problem, x, row, i, first, last, fresh, outlook, work, trial, at):
-    increments.survey_insertions(problem, x, row, i, first, last, fresh, outlook, work, trial, at)
+def compiled_remove(problem, x, i, prepared, work):
+    incremental.remove_item(problem, x, i, prepared, work)
 
 
 @njit
-def compiled_place(problem, x, row, count, item, work, trial, at):
-    return increments.find_place(problem, x, row, count, item, work, trial, at)
+def compiled_evaluate(problem, x, i, first, last, prepared, work, measures):
+    incremental.evaluate_insertions(problem, x, i, first, last, prepared, work, measures)
 
 
-INTERPRETED = (increments.look, increments.survey_insertions, increments.find_place)
-COMPILED = (compiled_look, compiled_survey, compiled_place)
+@njit
+def compiled_best(problem, x, count, item, work, measures):
+    return incremental.best_insertion(problem, x, count, item, work, measures)
+
+
+INTERPRETED = (
+    incremental.prepare_insertions,
+    incremental.remove_item,
+    incremental.evaluate_insertions,
+    incremental.best_insertion,
+)
+COMPILED = (compiled_prepare, compiled_remove, compiled_evaluate, compiled_best)
+
+
+def buffers_of(problem):
+    """Of what is prepared and of work; and how much of it is enough for one place."""
+    blocks = capability(problem, sy.InsertionBlocks)
+    return buffer_of(problem, blocks.prepared), buffer_of(problem, blocks.work), blocks.single(problem)
 
 
 def shop(jobs, machines, objectives, largest, dated, released, seed):
@@ -78,10 +95,10 @@ def arrays_of(problem, verbs, apart=False):
 
     `apart`: numbers of the work do not lie together, as on a GPU.
     """
-    outlooks = problem.outlooks()
-    outlook, work = (np.full(n, 9, outlooks.dtype) for n in (outlooks.number, outlooks.work))
+    kept, room, _ = buffers_of(problem)
+    outlook, work = (np.full(buffer.size, 9, buffer.dtype) for buffer in (kept, room))
     if apart:
-        work = np.full((outlooks.work, 2), 9, outlooks.dtype)[:, 1]
+        work = np.full((room.size, 2), 9, room.dtype)[:, 1]
     trial = np.full((VECTOR + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
     return record_of(problem) if verbs is COMPILED else widen(record_of(problem)), outlook, work, trial
 
@@ -89,18 +106,20 @@ def arrays_of(problem, verbs, apart=False):
 def check_survey(problem, x, i, blocks, verbs, apart=False):
     """The neighbours in which job i is moved, a block of places at a time."""
     record, outlook, work, trial = arrays_of(problem, verbs, apart)
-    look, survey, _ = verbs
+    prepare, remove, evaluate, _ = verbs
     before = x.copy()
-    look(record, x, ROW, outlook)
+    prepare(record, x[ROW], outlook)
     known, fresh = outlook.copy(), True
     counted = 1 if problem.alone else len(MEASURES)
     for first, last in blocks:
         trial[:] = UNTOUCHED
         if last - first == 1:  # needs no more than a front
-            alone = np.full(problem.outlooks().single, 9, outlook.dtype)
-            survey(record, x, ROW, i, first, last, True, outlook, alone, trial, AT)
+            alone = np.full(buffers_of(problem)[2], 9, outlook.dtype)
+            evaluate(record, x[ROW], i, first, last, outlook, alone, trial[AT : AT + 1])
         else:
-            survey(record, x, ROW, i, first, last, fresh, outlook, work, trial, AT)
+            if fresh:
+                remove(record, x[ROW], i, outlook, work)
+            evaluate(record, x[ROW], i, first, last, outlook, work, trial[AT : AT + last - first])
             fresh = False
         for place in range(first, last):
             neighbour = moved(x[ROW].tolist(), i, place)
@@ -148,7 +167,7 @@ def test_all_neighbours_around_whole_vectors(jobs, objectives):
 def check_place(problem, x, count, item, verbs, apart=False):
     record, _, work, trial = arrays_of(problem, verbs, apart)
     before = x.copy()
-    place = verbs[2](record, x, ROW, count, item, work, trial, AT)
+    place = verbs[3](record, x[ROW], count, item, work, trial[AT : AT + 2])
     order = x[ROW, :count].tolist()
     assert place == best_place(problem, order, item)
     counted = 1 if problem.alone else len(MEASURES)
@@ -187,7 +206,7 @@ def test_first_of_equal_places(count):
     x = np.tile(np.arange(33, dtype=np.int32), (3, 1))
     for verbs in (INTERPRETED, COMPILED):
         record, _, work, trial = arrays_of(problem, verbs)
-        assert verbs[2](record, x, ROW, count, 32, work, trial, AT) == 0
+        assert verbs[3](record, x[ROW], count, 32, work, trial[AT : AT + 2]) == 0
 
 
 @settings(deadline=None, max_examples=40)
@@ -200,7 +219,7 @@ def test_putting_a_job_where_it_is_best_never_hurts(problem, seed):
     rest = [other for other in x if other != job]
     order = np.array([[*rest, job]] * 3, np.int32)
     record, _, work, trial = arrays_of(problem, COMPILED)
-    place = compiled_place(record, order, ROW, len(rest), job, work, trial, AT)
+    place = compiled_best(record, order[ROW], len(rest), job, work, trial[AT : AT + 2])
     assert fitness_of(problem, [*rest[:place], job, *rest[place:]]) >= fitness_of(problem, x)
 
 
@@ -211,7 +230,7 @@ def test_outlook(problem, seed):
     x = np.random.default_rng(seed).permutation(len(problem.times)).astype(np.int32)
     jobs, machines = problem.times.shape
     record, outlook, _, _ = arrays_of(problem, COMPILED)
-    compiled_look(record, np.stack([x, x, x]), ROW, outlook)
+    compiled_prepare(record, x, outlook)
     lines = outlook.reshape(2 * machines + 4, -1)[: machines + 3, : jobs + 1].tolist()
     done = [[0] * machines, *problem.schedule(x).tolist()]
     assert lines[:machines] == [list(line) for line in zip(*done, strict=True)]
@@ -224,10 +243,10 @@ def test_outlook(problem, seed):
 def test_room():
     """As much as is used: a front for one neighbour, and for all an outlook without one job and the other jobs."""
     problem = sy.Flowshop(np.ones((32, 3), int))
-    outlooks = problem.outlooks()
-    assert outlooks.single == 6 * VECTOR
-    assert outlooks.number == 10 * 3 * VECTOR  # 33 moments are three vectors
-    assert outlooks.work == outlooks.single + outlooks.number + 3 * VECTOR
-    assert outlooks.dtype == np.int32
-    assert sy.Flowshop(np.full((32, 3), 10**9)).outlooks().dtype == np.int64
-    assert schedules.numbers_of_front(3) == outlooks.single
+    kept, work, single = buffers_of(problem)
+    assert single == 6 * VECTOR
+    assert kept.size == 10 * 3 * VECTOR  # 33 moments are three vectors
+    assert work.size == single + kept.size + 3 * VECTOR
+    assert kept.dtype == work.dtype == np.int32
+    assert buffers_of(sy.Flowshop(np.full((32, 3), 10**9)))[0].dtype == np.int64
+    assert schedules.numbers_of_front(3) == single
