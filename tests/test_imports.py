@@ -18,7 +18,7 @@ LAYERS = [
     {"jit"},
     {"rng", "bits", "stop_flag"},
     {"encodings", "dominance", "lines", "moves", "stop", "trace"},
-    {"archive", "fields", "increments", "passage", "products"},
+    {"archive", "fields", "model", "passage", "products"},
     {"problem", "checkpoint"},
     {"problems", "contracts", "exact", "population"},
     {"operators"},

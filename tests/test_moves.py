@@ -11,28 +11,35 @@ from numba import njit
 
 import systola as sy
 from systola import moves
-from systola.moves import Flips, Insertions, Reassignments, Reversals, Swaps
+from systola.moves import FlipMoves, InsertionMoves, ReassignmentMoves, ReversalMoves, SwapMoves
 
 MOST = 2**63 - 1
 # The largest sizes whose moves can be numbered.
-LARGEST = [Flips(MOST), Flips(2**32, 2), Flips(3810779, 3), Swaps(2**32), Reversals(2**32), Insertions(3037000500)]
+LARGEST = [
+    FlipMoves(MOST),
+    FlipMoves(2**32, 2),
+    FlipMoves(3810779, 3),
+    SwapMoves(2**32),
+    ReversalMoves(2**32),
+    InsertionMoves(3037000500),
+]
 LENGTHS = st.integers(1, 10**6)
 BOUNDS = st.lists(st.tuples(st.integers(-(2**31), 2**31 - 1), st.integers(0, 2**32)), min_size=1, max_size=40)
 
 
 def few_reassignments(bounds):
-    return Reassignments([low for low, _ in bounds], [min(low + width, 2**31 - 1) for low, width in bounds])
+    return ReassignmentMoves([low for low, _ in bounds], [min(low + width, 2**31 - 1) for low, width in bounds])
 
 
 def many_reassignments(n, seed):
-    return Reassignments(0, np.random.default_rng(seed).integers(0, 5, n))
+    return ReassignmentMoves(0, np.random.default_rng(seed).integers(0, 5, n))
 
 
 NEIGHBOURHOODS = st.one_of(
-    st.builds(Flips, LENGTHS, st.integers(1, 3)),
-    st.builds(Swaps, LENGTHS),
-    st.builds(Reversals, LENGTHS),
-    st.builds(Insertions, LENGTHS),
+    st.builds(FlipMoves, LENGTHS, st.integers(1, 3)),
+    st.builds(SwapMoves, LENGTHS),
+    st.builds(ReversalMoves, LENGTHS),
+    st.builds(InsertionMoves, LENGTHS),
     BOUNDS.map(few_reassignments),
     st.builds(many_reassignments, LENGTHS, st.integers(0, 2**32 - 1)),
     st.sampled_from(LARGEST),
@@ -45,10 +52,10 @@ def draw_ascending(data, n, k):
 
 def draw_move(data, neighbourhood):
     """A move that is not found through its number."""
-    if isinstance(neighbourhood, Insertions):
+    if isinstance(neighbourhood, InsertionMoves):
         i, j = data.draw(st.permutations(draw_ascending(data, neighbourhood.n, 2)))
         return (j, i) if j == i - 1 else (i, j)
-    if isinstance(neighbourhood, Reassignments):
+    if isinstance(neighbourhood, ReassignmentMoves):
         widths = np.diff(neighbourhood.starts)
         i = data.draw(st.sampled_from(np.flatnonzero(widths)))
         return i, data.draw(st.integers(0, int(widths[i]) - 1))
@@ -92,8 +99,8 @@ def test_moves_ascend_with_their_numbers(neighbourhood, data):
 def test_rows_of_pairs(n, data):
     for i in (0, n - 2, data.draw(st.integers(0, n - 2))):
         first = comb(n, 2) - comb(n - i, 2)
-        assert Swaps(n).move(first) == (i, i + 1)
-        assert Swaps(n).move(first + n - 2 - i) == (i, n - 1)
+        assert SwapMoves(n).move(first) == (i, i + 1)
+        assert SwapMoves(n).move(first + n - 2 - i) == (i, n - 1)
 
 
 @settings(max_examples=400, deadline=None)
@@ -101,8 +108,8 @@ def test_rows_of_pairs(n, data):
 def test_rows_of_triples(n, data):
     for i in (0, n - 3, data.draw(st.integers(0, n - 3))):
         first = comb(n, 3) - comb(n - i, 3)
-        assert Flips(n, 3).move(first) == (i, i + 1, i + 2)
-        assert Flips(n, 3).move(first + comb(n - 1 - i, 2) - 1) == (i, n - 2, n - 1)
+        assert FlipMoves(n, 3).move(first) == (i, i + 1, i + 2)
+        assert FlipMoves(n, 3).move(first + comb(n - 1 - i, 2) - 1) == (i, n - 2, n - 1)
 
 
 # Against enumeration
@@ -119,9 +126,9 @@ def in_order(neighbourhood):
 @pytest.mark.parametrize("n", range(1, 9))
 def test_order_of_moves(n):
     for k in (1, 2, 3):
-        assert in_order(Flips(n, k)) == list(combinations(range(n), k))
-    assert in_order(Swaps(n)) == in_order(Reversals(n)) == list(combinations(range(n), 2))
-    assert in_order(Insertions(n)) == other_pairs(n)
+        assert in_order(FlipMoves(n, k)) == list(combinations(range(n), k))
+    assert in_order(SwapMoves(n)) == in_order(ReversalMoves(n)) == list(combinations(range(n), 2))
+    assert in_order(InsertionMoves(n)) == other_pairs(n)
 
 
 def test_swaps_are_numbered_as_in_the_paper():
@@ -129,22 +136,22 @@ def test_swaps_are_numbered_as_in_the_paper():
         m = comb(n, 2)
         for i, j in combinations(range(n), 2):
             f = i * (n - 1) + (j - 1) - i * (i + 1) // 2
-            assert Swaps(n).number(i, j) == f
-            assert Swaps(n).move(f)[0] == n - 2 - (isqrt(8 * (m - f - 1) + 1) - 1) // 2
-            assert Swaps(n).move(f)[1] == f - i * (n - 1) + i * (i + 1) // 2 + 1
+            assert SwapMoves(n).number(i, j) == f
+            assert SwapMoves(n).move(f)[0] == n - 2 - (isqrt(8 * (m - f - 1) + 1) - 1) // 2
+            assert SwapMoves(n).move(f)[1] == f - i * (n - 1) + i * (i + 1) // 2 + 1
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
 def test_order_of_reassignments(widths):
-    neighbourhood = Reassignments(-2, [width - 2 for width in widths])
+    neighbourhood = ReassignmentMoves(-2, [width - 2 for width in widths])
     assert in_order(neighbourhood) == [(i, rank) for i, width in enumerate(widths) for rank in range(width)]
 
 
 @settings(max_examples=60, deadline=None)
 @given(LENGTHS, st.integers(2, 2**32), st.data())
 def test_equal_alphabets_are_numbered_as_in_the_paper(n, k, data):
-    neighbourhood = Reassignments(np.full(n, -(2**31)), k - 1 - 2**31)
+    neighbourhood = ReassignmentMoves(np.full(n, -(2**31)), k - 1 - 2**31)
     number = data.draw(st.integers(0, n * (k - 1) - 1))
     assert neighbourhood.size == n * (k - 1)
     assert neighbourhood.move(number) == divmod(number, k - 1)
@@ -172,7 +179,7 @@ def with_values(x, move, value):
 def test_flips(x):
     for k in (1, 2, 3):
         expected = [with_values(x, move, lambda bit: 1 - bit) for move in combinations(range(len(x)), k)]
-        assert neighbours(Flips(len(x), k), np.array(x)) == expected
+        assert neighbours(FlipMoves(len(x), k), np.array(x)) == expected
 
 
 @settings(max_examples=30, deadline=None)
@@ -187,7 +194,7 @@ def test_reassignments(decisions):
         for value in range(low[i], high[i] + 1)
         if value != x[i]
     ]
-    assert neighbours(Reassignments(low, high), x) == expected
+    assert neighbours(ReassignmentMoves(low, high), x) == expected
 
 
 @settings(max_examples=30, deadline=None)
@@ -200,9 +207,9 @@ def test_neighbours_of_permutations(x):
     for i, j in other_pairs(len(x)):
         rest = x[:i] + x[i + 1 :]
         inserted.append([*rest[:j], x[i], *rest[j:]])
-    assert neighbours(Swaps(len(x)), x) == swapped
-    assert neighbours(Reversals(len(x)), x) == reversed_
-    assert neighbours(Insertions(len(x)), x) == inserted
+    assert neighbours(SwapMoves(len(x)), x) == swapped
+    assert neighbours(ReversalMoves(len(x)), x) == reversed_
+    assert neighbours(InsertionMoves(len(x)), x) == inserted
 
 
 @settings(max_examples=60, deadline=None)
@@ -215,22 +222,22 @@ def test_ranks_and_values(low, data):
 
 
 def test_types_of_neighbours():
-    assert Flips(2).apply([False, True], 0).dtype == np.uint8
-    assert Swaps(2).apply([0, 1], 0).dtype == np.int32
-    assert Reassignments(0, [1, 1]).apply(np.array([0.0, 1.0]), 0).dtype == np.int32
+    assert FlipMoves(2).apply([False, True], 0).dtype == np.uint8
+    assert SwapMoves(2).apply([0, 1], 0).dtype == np.int32
+    assert ReassignmentMoves(0, [1, 1]).apply(np.array([0.0, 1.0]), 0).dtype == np.int32
 
 
 def test_bounds_are_copied():
     high = np.array([3, 3], np.int32)
-    neighbourhood = Reassignments(0, high)
+    neighbourhood = ReassignmentMoves(0, high)
     high[0] = 0
     assert neighbourhood.apply([0, 0], 2).tolist() == [3, 0]
 
 
 def test_numpy_numbers_are_numbers():
-    assert Insertions(np.int32(10**6)).size == (10**6 - 1) ** 2
-    assert Swaps(np.uint8(200)).move(np.uint16(19899)) == (198, 199)
-    assert Swaps(200).number(np.uint8(198), np.uint64(199)) == 19899
+    assert InsertionMoves(np.int32(10**6)).size == (10**6 - 1) ** 2
+    assert SwapMoves(np.uint8(200)).move(np.uint16(19899)) == (198, 199)
+    assert SwapMoves(200).number(np.uint8(198), np.uint64(199)) == 19899
 
 
 # Compiled
@@ -294,8 +301,8 @@ def compiled_triple(number, n):
 @example(0, 0)
 @example(comb(2**32, 2) - 1, comb(3810779, 3) - 1)
 def test_compiled_numbers_as_far_as_they_go(number, other):
-    assert compiled_extremes(number, 2**32) == (Swaps(2**32).move(number), number)
-    assert compiled_triple(other, 3810779) == (Flips(3810779, 3).move(other), other)
+    assert compiled_extremes(number, 2**32) == (SwapMoves(2**32).move(number), number)
+    assert compiled_triple(other, 3810779) == (FlipMoves(3810779, 3).move(other), other)
 
 
 @settings(max_examples=60, deadline=None)
@@ -312,7 +319,9 @@ def test_compiled_changes_are_the_interpreted_ones(n, data):
 # Refusals
 
 
-@pytest.mark.parametrize("neighbourhood", [Flips(4), Swaps(4), Reversals(4), Insertions(4), Reassignments(0, [2, 3])])
+@pytest.mark.parametrize(
+    "neighbourhood", [FlipMoves(4), SwapMoves(4), ReversalMoves(4), InsertionMoves(4), ReassignmentMoves(0, [2, 3])]
+)
 def test_numbers_out_of_range(neighbourhood):
     for number in (-1, neighbourhood.size, 2**70, 1.0, True, None, "1"):
         with pytest.raises(sy.InputError, match=f"but got {number!r}, and there are {neighbourhood.size} moves"):
@@ -321,7 +330,9 @@ def test_numbers_out_of_range(neighbourhood):
             neighbourhood.apply([0, 1, 1, 0], number)
 
 
-@pytest.mark.parametrize("neighbourhood", [Flips(1, 2), Swaps(1), Reversals(1), Insertions(1), Reassignments(3, [3])])
+@pytest.mark.parametrize(
+    "neighbourhood", [FlipMoves(1, 2), SwapMoves(1), ReversalMoves(1), InsertionMoves(1), ReassignmentMoves(3, [3])]
+)
 def test_no_moves(neighbourhood):
     assert neighbourhood.size == 0
     with pytest.raises(sy.InputError, match="there are 0 moves"):
@@ -333,18 +344,18 @@ def test_no_moves(neighbourhood):
     [
         *(
             (pairs, move)
-            for pairs in (Flips(4, 2), Swaps(4), Reversals(4))
+            for pairs in (FlipMoves(4, 2), SwapMoves(4), ReversalMoves(4))
             for move in ((2, 1), (2, 2), (-1, 2), (2, 4))
         ),
-        (Flips(4), (4,)),
-        (Flips(4), (-1,)),
-        (Flips(4), (0, 1)),
-        (Flips(4, 3), (0, 1)),
-        (Flips(4, 3), (0, 2, 1)),
-        (Swaps(4), (0, 1.0)),
-        (Swaps(4), (False, True)),
-        *((Insertions(4), move) for move in ((0, 0), (1, 0), (3, 2), (0, 4), (4, 0), (-1, 1), (0, -1), (0, 1.0))),
-        *((Reassignments(0, [2, 0]), move) for move in ((0, 2), (0, -1), (1, 0), (2, 0), (-1, 0), (0, None))),
+        (FlipMoves(4), (4,)),
+        (FlipMoves(4), (-1,)),
+        (FlipMoves(4), (0, 1)),
+        (FlipMoves(4, 3), (0, 1)),
+        (FlipMoves(4, 3), (0, 2, 1)),
+        (SwapMoves(4), (0, 1.0)),
+        (SwapMoves(4), (False, True)),
+        *((InsertionMoves(4), move) for move in ((0, 0), (1, 0), (3, 2), (0, 4), (4, 0), (-1, 1), (0, -1), (0, 1.0))),
+        *((ReassignmentMoves(0, [2, 0]), move) for move in ((0, 2), (0, -1), (1, 0), (2, 0), (-1, 0), (0, None))),
     ],
 )
 def test_what_is_no_move(neighbourhood, move):
@@ -352,7 +363,7 @@ def test_what_is_no_move(neighbourhood, move):
         neighbourhood.number(*move)
 
 
-@pytest.mark.parametrize("kind", [Flips, Swaps, Reversals, Insertions])
+@pytest.mark.parametrize("kind", [FlipMoves, SwapMoves, ReversalMoves, InsertionMoves])
 def test_lengths(kind):
     for n in (0, -1, 2.0, True, None, "4"):
         with pytest.raises(sy.InputError, match="`n` must be a whole number of at least 1"):
@@ -361,35 +372,35 @@ def test_lengths(kind):
 
 def test_what_cannot_be_numbered():
     assert all(MOST - 10**13 < neighbourhood.size <= MOST for neighbourhood in LARGEST)
-    for kind, n, *k in [(Flips, 2**63), (Flips, 2**32 + 1, 2), (Flips, 3810780, 3), (Swaps, 2**32 + 1)]:
+    for kind, n, *k in [(FlipMoves, 2**63), (FlipMoves, 2**32 + 1, 2), (FlipMoves, 3810780, 3), (SwapMoves, 2**32 + 1)]:
         with pytest.raises(sy.InputError, match="must fit into 63 bits"):
             kind(n, *k)
     with pytest.raises(sy.InputError, match="choose a smaller `n`"):
-        Insertions(3037000501)
+        InsertionMoves(3037000501)
 
 
 @pytest.mark.parametrize("k", [0, 4, 2.0, True, None])
 def test_flips_at_once(k):
     with pytest.raises(sy.InputError, match="`k` must be 1, 2 or 3"):
-        Flips(9, k)
+        FlipMoves(9, k)
 
 
 def test_bad_bounds():
     with pytest.raises(sy.InputError, match="decision 1 has low 3 and high 2"):
-        Reassignments(3, [3, 2])
+        ReassignmentMoves(3, [3, 2])
     for high in ([1, 2], [], 2**31, 0.5, [[1, 2, 3]]):
         with pytest.raises(sy.InputError, match="`high` must"):
-            Reassignments([0, 0, 0], high)
+            ReassignmentMoves([0, 0, 0], high)
 
 
 @pytest.mark.parametrize(
     ("neighbourhood", "x", "rule"),
     [
-        (Flips(3), [0, 1], "needs 3 decisions"),
-        (Flips(3), [0, 1, 2], "0 or 1"),
-        (Swaps(3), [0, 1, 1], "each of 0..2 once"),
-        (Reassignments(0, [2, 2]), [0, 3], "must hold, but got 3"),
-        (Swaps(3), [[0, 1, 2], [2, 1, 0]], "for one solution, but got 2"),
+        (FlipMoves(3), [0, 1], "needs 3 decisions"),
+        (FlipMoves(3), [0, 1, 2], "0 or 1"),
+        (SwapMoves(3), [0, 1, 1], "each of 0..2 once"),
+        (ReassignmentMoves(0, [2, 2]), [0, 3], "must hold, but got 3"),
+        (SwapMoves(3), [[0, 1, 2], [2, 1, 0]], "for one solution, but got 2"),
     ],
 )
 def test_moves_need_a_solution(neighbourhood, x, rule):

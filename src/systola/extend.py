@@ -10,6 +10,7 @@ from systola.engine_contract import check_engine
 from systola.engines.catalog import register_engine
 from systola.engines.engine import Design, check_number
 from systola.engines.own import engine_record
+from systola.lines import padded
 from systola.model.capabilities import (
     BestInsertion,
     Bound,
@@ -30,10 +31,20 @@ from systola.model.capabilities import (
     SwapTable,
     TieBreak,
 )
-from systola.model.incremental import measures_from_state, state_of
-from systola.model.objective import better, fitness, violation
+from systola.model.incremental import (
+    fill_swap_table,
+    flip,
+    init_state,
+    insert,
+    measures_from_state,
+    reassign,
+    reverse,
+    state_of,
+    swap,
+)
+from systola.model.objective import better, fitness, prefers, violation
 from systola.operators.appraisal import appraise, choose_appraisal, gauge
-from systola.operators.genes import copy
+from systola.operators.genes import copy, get, put
 from systola.population import assess, note, ranks_above, replace_row
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw, exponential, numbers
 from systola.stop_flag import must_leave
@@ -81,17 +92,28 @@ __all__ = [
     "draw",
     "engine_record",
     "exponential",
+    "fill_swap_table",
     "fitness",
+    "flip",
     "gauge",
+    "get",
+    "init_state",
+    "insert",
     "measures_from_state",
     "must_leave",
     "note",
     "numbers",
+    "padded",
+    "prefers",
+    "put",
     "ranks_above",
+    "reassign",
     "register_engine",
     "replace_row",
+    "reverse",
     "sample",
     "state_of",
+    "swap",
     "toggle",
     "violation",
 ]

@@ -239,7 +239,7 @@ _SUBSETS: dict[int, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 @dataclass(frozen=True)
-class Flips(_OfLength):
+class FlipMoves(_OfLength):
     """Flip k of n bits: a move is their positions in ascending order, and moves are numbered in lexicographic order.
 
     Parameters
@@ -295,21 +295,21 @@ class _Pairs(_OfLength):
         return pair_of(number, self.n)
 
 
-class Swaps(_Pairs):
+class SwapMoves(_Pairs):
     """Exchange positions i < j of a permutation of 0..n-1, numbered by Propositions 1 and 2 of the paper."""
 
     def _make(self, x: Array, *move: int) -> None:
         swap_in(x, *move)
 
 
-class Reversals(_Pairs):
+class ReversalMoves(_Pairs):
     """Reverse positions i, ..., j of a permutation of 0..n-1, which is 2-opt; i < j are numbered as swaps."""
 
     def _make(self, x: Array, *move: int) -> None:
         reverse_in(x, *move)
 
 
-class Insertions(_OfLength):
+class InsertionMoves(_OfLength):
     """Take position i out of a permutation of 0..n-1 and put it back as position j; numbered in lexicographic order.
 
     From i to i - 1 leads to the same neighbour as from i - 1 to i, so only the latter is a move.
@@ -336,7 +336,7 @@ class Insertions(_OfLength):
 
 
 @dataclass(frozen=True, eq=False)
-class Reassignments(Neighbourhood):
+class ReassignmentMoves(Neighbourhood):
     """Give one decision another value: a move is the decision and the rank of the value among all but the present one.
 
     Parameters

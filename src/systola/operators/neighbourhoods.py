@@ -25,11 +25,11 @@ from systola.model.incremental import (
     reverse,
 )
 from systola.moves import (
-    Flips,
-    Insertions,
-    Reassignments,
-    Reversals,
-    Swaps,
+    FlipMoves,
+    InsertionMoves,
+    ReassignmentMoves,
+    ReversalMoves,
+    SwapMoves,
     insert_in,
     insertion_of,
     pair_of,
@@ -311,11 +311,11 @@ _KNOWN: dict[str, tuple[Any, dict[str, Body]]] = {
     "reversal": (Order, {**_PAIRS, **_PLACES, "make": _reverse}),
 }
 _SIZES = {
-    "flip": lambda n: Flips(n).size,
-    "flip-two": lambda n: Flips(n, 2).size,
-    "swap": lambda n: Swaps(n).size,
-    "insertion": lambda n: Insertions(n).size,
-    "reversal": lambda n: Reversals(n).size,
+    "flip": lambda n: FlipMoves(n).size,
+    "flip-two": lambda n: FlipMoves(n, 2).size,
+    "swap": lambda n: SwapMoves(n).size,
+    "insertion": lambda n: InsertionMoves(n).size,
+    "reversal": lambda n: ReversalMoves(n).size,
 }
 _FIRST = {Bits: "flip", Digits: "reassign", Order: "swap"}
 _FASTEST = (  # of orders, by what the problem can do
@@ -373,7 +373,7 @@ def lay_out(name: str | None, problem: Problem) -> Neighbourhood:
     bodies = {**_PLAIN, **_KNOWN[name][1]}
     starts, others, low, bans = np.zeros(2, np.int64), 0, np.zeros(2, np.int32), n if kind is Bits else n * n
     if kind is Digits:
-        moves = Reassignments(space.low, space.high)
+        moves = ReassignmentMoves(space.low, space.high)
         starts, others, low, bans = moves.starts, moves.others, moves.low, moves.size + n
         size = moves.size
         if size == 0:
