@@ -16,7 +16,7 @@ from systola.encodings import Digits, Order
 from systola.errors import InputError
 from systola.increments import Guidance, Tables, exchange, refine, swap_gains, tabulate, weigh
 from systola.kernel import called, inlined
-from systola.lines import largest_allowed, least, padded
+from systola.lines import largest_allowed, least, padded, part
 from systola.operators.appraisal import gauge, try_swap
 from systola.operators.kind import Kind, Operator
 from systola.problem import Problem, better
@@ -139,7 +139,8 @@ def _best_exchange(table: Any, until: Any, n: Any, now: Any, floor: Any) -> Any:
     one = np.int64(n)
     for i in range(n - 1):
         at = i * width
-        value = largest_allowed(table, at, i + 1, n, until, at, until, back + at, now, floor)
+        one_way, other_way = part(until, at, width), part(until, back + at, width)
+        value = largest_allowed(part(table, at, n), i + 1, one_way, other_way, now, floor)
         if value > most:
             most = value
             one = np.int64(i)
