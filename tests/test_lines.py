@@ -16,6 +16,7 @@ from systola.lines import (
     least,
     narrow,
     padded,
+    part,
 )
 from systola.products import add_gathered, add_products
 
@@ -54,14 +55,15 @@ def test_vectors_equal_loops(vectors, marked, factor, first, order, random):
     assert total.tolist() == wide.tolist()
 
 
-@njit
-def compiled_products(total, at, length, a, one, i, b, two, j, sign):
-    add_products(total, at, length, a, one, i, b, two, j, sign)
+def products(total, at, length, a, one, i, b, two, j, sign):
+    add_products(part(total, at, length), a, part(one, i, length), b, part(two, j, length), sign)
 
 
-@njit
-def compiled_allowed(total, at, low, high, one, i, two, j, now, floor):
-    return largest_allowed(total, at, low, high, one, i, two, j, now, floor)
+def allowed(total, at, low, high, one, i, two, j, now, floor):
+    return largest_allowed(part(total, at, high), low, part(one, i, high), part(two, j, high), now, floor)
+
+
+compiled_products, compiled_allowed = njit(products), njit(allowed)
 
 
 @njit
@@ -112,14 +114,17 @@ def test_products_are_added(kinds, vectors, at, i, j, sign, data):
         product = sign * (int(a) - int(one[i + k])) * (int(b) - int(two[j + k]))
         wanted[at + k] = wrapped(wanted[at + k] + product, kind)
     lines = one.tolist(), two.tolist()
-    got = both_ways(compiled_products, add_products, total, at, length, a, one, i, b, two, j, sign)
+    got = both_ways(compiled_products, products, total, at, length, a, one, i, b, two, j, sign)
     assert got == (wanted, wanted)
     assert (one.tolist(), two.tolist()) == lines
 
 
-@njit
-def compiled_gathered(total, number, a, one, i, b, two, j, x, row, sign):
-    add_gathered(total, number, a, one, i, b, two, j, x, row, sign)
+def gathered(total, a, one, i, b, two, j, x, row, sign):
+    room, number = total.shape[0], x.shape[1]
+    add_gathered(total, a, part(one, i, room), b, part(two, j, number), x[row], sign)
+
+
+compiled_gathered = njit(gathered)
 
 
 @pytest.mark.parametrize("kinds", ["32 32 32", "64 64 64", "64 32 32"])
@@ -139,7 +144,7 @@ def test_products_with_numbers_that_are_looked_up(kinds, number, i, j, sign, dat
     for k in range(number):
         product = sign * (int(a) - int(one[i + k])) * (int(b) - int(two[j + x[1, k]]))
         wanted[k] = wrapped(wanted[k] + product, kind)
-    for got in both_ways(compiled_gathered, add_gathered, total, number, a, one, i, b, two, j, x, 1, sign):
+    for got in both_ways(compiled_gathered, gathered, total, a, one, i, b, two, j, x, 1, sign):
         assert got[:number] == wanted[:number]
         assert got[room:] == wanted[room:]
 
@@ -162,7 +167,7 @@ def test_products_within_one_array(width, vectors, order, squared, sign, data):
     other = table.copy()
     compiled_products(table, at, length, a, table, i, b, table, j, sign)
     with np.errstate(over="ignore"):
-        add_products(other, at, length, a, other, i, b, other, j, sign)
+        products(other, at, length, a, other, i, b, other, j, sign)
     assert table.tolist() == wanted
     assert other.tolist() == wanted
 
@@ -180,15 +185,15 @@ def test_largest_allowed(width, vectors, low, high, now, wide, data):
     until = draws.integers(0, 3, length + 2 * VECTOR).astype(np.int32)
     again = draws.integers(0, 3, length + 2 * VECTOR).astype(np.int32)
     floor = int(draws.choice([*total[:3], 0, 5, np.iinfo(kind).max, np.iinfo(kind).min]))
-    allowed = [
+    free = [
         int(total[at + k])
         for k in range(low, high)
         if until[i + k] < now or again[j + k] < now or int(total[at + k]) > floor
     ]
-    wanted = max(allowed, default=np.iinfo(kind).min)
+    wanted = max(free, default=np.iinfo(kind).min)
     args = (total, at, low, high, until, i, again, j, now, floor)
     assert compiled_allowed(*args) == wanted
-    assert largest_allowed(*args) == wanted
+    assert allowed(*args) == wanted
 
 
 @BOTH
@@ -202,3 +207,20 @@ def test_numbers_as_wide_as_an_array(width):
 
 def test_padded():
     assert [padded(n) for n in (1, 15, 16, 17)] == [16, 16, 16, 32]
+
+
+@njit
+def compiled_part(array, at, length):
+    found = part(array, at, length)
+    found[0] = 7
+    return part(found, 1, length - 1).sum(), found.shape[0]
+
+
+@pytest.mark.parametrize("step", [1, 2], ids=["next to each other", "with gaps, as on a GPU"])
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_a_part_is_where_the_array_has_it(kind, step):
+    array = np.arange(40, dtype=kind)[::step]
+    wanted = array.tolist()
+    assert compiled_part(array, 3, 5) == (sum(wanted[4:8]), 5)
+    wanted[3] = 7
+    assert array.tolist() == part(array, 0, 40).tolist() == wanted

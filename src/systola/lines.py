@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, lower_builtin, overload, type_callable
 
 from systola.bits import lowest_one
 from systola.jit.emit import function_named, loop, new_variable, variable_of
@@ -41,6 +41,14 @@ def _narrow(value: Any, like: Any) -> Any:
     if like.dtype == types.int32:
         return lambda value, like: np.int32(value)
     return lambda value, like: np.int64(value)
+
+
+def part(array: Any, at: Any, length: Any) -> Any:
+    """The numbers array[at], ..., array[at + length - 1], where they are: all of them must exist.
+
+    Compiled, that is a place and a length, without a look at bounds, and does not keep the array alive.
+    """
+    return array[at : at + length]
 
 
 def add_line(total: Any, lines: Any, i: Any, factor: Any) -> None:
@@ -72,15 +80,13 @@ def largest_with(total: Any, lines: Any, i: Any) -> Any:
     return most
 
 
-def largest_allowed(
-    total: Any, at: Any, low: Any, high: Any, one: Any, i: Any, two: Any, j: Any, now: Any, floor: Any
-) -> Any:
-    """The largest total[at + k], low <= k < high, of those where one[i + k] or two[j + k] is below `now`, or which are
-    above `floor`, a number that total could hold; the least there is if there are none. Lines are whole vectors."""
+def largest_allowed(total: Any, low: Any, one: Any, two: Any, now: Any, floor: Any) -> Any:
+    """The largest total[k], k >= low, of those where one[k] or two[k] is below `now`, or which are above `floor`, a
+    number that total could hold; the least there is if there are none. Lines have whole vectors of room."""
     found = least(total)
-    for k in range(low, high):
-        value = total[at + k]
-        if (one[i + k] < now or two[j + k] < now or value > floor) and value > found:
+    for k in range(low, total.shape[0]):
+        value = total[k]
+        if (one[k] < now or two[k] < now or value > floor) and value > found:
             found = value
     return found
 
@@ -112,6 +118,29 @@ def pointer(context: Any, builder: Any, kind: Any, value: Any, place: Any) -> An
     data = context.make_array(kind)(context, builder, value).data
     line = ir.VectorType(ir.IntType(kind.dtype.bitwidth), VECTOR)
     return builder.bitcast(builder.gep(data, [place]), line.as_pointer())
+
+
+# By hand, since helpers that count no references must not return arrays.
+@type_callable(part)  # type: ignore[untyped-decorator]
+def _type_part(context: Any) -> Any:
+    return lambda array, at, length: array if isinstance(array, types.Array) and array.ndim == 1 else None
+
+
+@lower_builtin(part, types.Array, types.Integer, types.Integer)  # type: ignore[untyped-decorator]
+def _build_part(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    at, length = (context.cast(builder, args[k], signature.args[k], types.int64) for k in (1, 2))
+    made = context.make_array(signature.args[0])(context, builder, args[0])
+    if signature.args[0].layout == "C":
+        made.data = builder.gep(made.data, [at])
+    else:
+        offset = builder.mul(at, builder.extract_value(made.strides, 0))
+        first = builder.gep(builder.bitcast(made.data, ir.IntType(8).as_pointer()), [offset])
+        made.data = builder.bitcast(first, made.data.type)
+    made.nitems = length
+    made.shape = builder.insert_value(made.shape, length, 0)
+    for owner in ("meminfo", "parent"):
+        setattr(made, owner, ir.Constant(getattr(made, owner).type, None))
+    return made._getvalue()
 
 
 def _largest(builder: Any, line: Any, other: Any) -> Any:
@@ -210,13 +239,12 @@ def _largest_of_vectors(typing: Any, total: Any, lines: Any, i: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _largest_of_allowed(
-    typing: Any, total: Any, at: Any, low: Any, high: Any, one: Any, i: Any, two: Any, j: Any, now: Any, floor: Any
-) -> Any:
+def _largest_of_allowed(typing: Any, total: Any, low: Any, one: Any, two: Any, now: Any, floor: Any) -> Any:
     kind = total.dtype
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        total, at, low, high, one, i, two, j, now, floor = args
+        total, low, one, two, now, floor = args
+        high = context.make_array(signature.args[0])(context, builder, total).nitems
 
         def read(array: Any, of: int, place: Any) -> Any:
             at = pointer(context, builder, signature.args[of], array, place)
@@ -229,10 +257,10 @@ def _largest_of_allowed(
         lows, highs = (spread(builder, builder.trunc(v, ir.IntType(32))) for v in (low, high))
         start = builder.and_(low, ir.Constant(low.type, -VECTOR))
         with loop(builder, start, high, VECTOR) as k:
-            value = read(total, 0, builder.add(at, k))
+            value = read(total, 0, k)
             free = builder.or_(
-                builder.icmp_signed("<", read(one, 4, builder.add(i, k)), moments),
-                builder.icmp_signed("<", read(two, 6, builder.add(j, k)), moments),
+                builder.icmp_signed("<", read(one, 2, k), moments),
+                builder.icmp_signed("<", read(two, 3, k), moments),
             )
             free = builder.or_(free, builder.icmp_signed(">", value, floors))
             places = builder.add(
@@ -244,17 +272,14 @@ def _largest_of_allowed(
             builder.store(_largest(builder, value, builder.load(most)), most)
         return _reduce(builder, builder.load(most))
 
-    place = types.int64
-    return kind(total, place, place, place, one, place, two, place, types.int32, kind), generate
+    return kind(total, types.int64, one, two, types.int32, kind), generate
 
 
 @overload(largest_allowed, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
-def _compile_largest_allowed(
-    total: Any, at: Any, low: Any, high: Any, one: Any, i: Any, two: Any, j: Any, now: Any, floor: Any
-) -> Any:
+def _compile_largest_allowed(total: Any, low: Any, one: Any, two: Any, now: Any, floor: Any) -> Any:
     if is_list(total) and is_list(one) and is_list(two) and one.dtype == two.dtype == types.int32:
-        return lambda total, at, low, high, one, i, two, j, now, floor: _largest_of_allowed(
-            total, at, low, high, one, i, two, j, np.int32(now), narrow(floor, total)
+        return lambda total, low, one, two, now, floor: _largest_of_allowed(
+            total, low, one, two, np.int32(now), narrow(floor, total)
         )
     return largest_allowed
 

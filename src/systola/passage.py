@@ -1,7 +1,7 @@
 """Jobs that pass machines one after the other, sixteen schedules side by side.
 
-A *front* is when each machine gets free: of machine k in schedule l it is front[at + VECTOR * k + l]. Three more rows
-hold what has been counted of the jobs so far: tardiness, tardy jobs, flow time. Compiled for a CPU a row is a vector;
+A *front* is when each machine gets free: of machine k in schedule l it is front[VECTOR * k + l]. Three more rows hold
+what has been counted of the jobs so far: tardiness, tardy jobs, flow time. Compiled for a CPU a row is a vector;
 anywhere else these are the plain loops below, over as many schedules as there are.
 """
 
@@ -16,54 +16,53 @@ from numba.extending import intrinsic, overload
 
 from systola.jit.emit import loop, variable_of
 from systola.jit.private import CALLED
-from systola.lines import VECTOR, narrow
+from systola.lines import VECTOR, narrow, part
 
 COUNTS = 3  # rows of a front beside those of machines
 _TOGETHER = 4  # jobs that pass a machine before its row is stored again
 
 
-def pass_job(
-    front: Any, at: Any, low: Any, high: Any, times: Any, of: Any, machines: Any, due: Any, ready: Any
-) -> None:
-    """A job passes all machines in the schedules low <= l < high; it is due at `due` and there from `ready` on.
+def pass_job(front: Any, high: Any, times: Any, due: Any, ready: Any) -> None:
+    """A job passes all machines in the schedules l < high; it is due at `due` and there from `ready` on.
 
-    times[of + k] is how long machine k takes.
+    times[k] is how long machine k takes.
     """
-    for lane in range(low, high):
+    machines = times.shape[0]
+    for lane in range(high):
         now = ready
         for k in range(machines):
-            place = at + VECTOR * k + lane
-            now = max(now, front[place]) + times[of + k]
+            place = VECTOR * k + lane
+            now = max(now, front[place]) + times[k]
             front[place] = narrow(now, front)
-        place = at + VECTOR * machines + lane
+        place = VECTOR * machines + lane
         front[place] = narrow(front[place] + max(0, now - due), front)
         front[place + VECTOR] = narrow(front[place + VECTOR] + (1 if now > due else 0), front)
         front[place + 2 * VECTOR] = narrow(front[place + 2 * VECTOR] + now - ready, front)
 
 
-def pass_run(
-    front: Any, at: Any, high: Any, times: Any, machines: Any, jobs: Any, first: Any, last: Any, due: Any, ready: Any
-) -> None:
-    """The jobs jobs[first], ..., jobs[last - 1] pass all machines, one after the other, in the schedules l < high.
+def pass_run(front: Any, high: Any, jobs: Any, times: Any, due: Any, ready: Any) -> None:
+    """Jobs pass all machines, one after the other, in the schedules l < high.
 
     times[job * machines + k] is how long machine k takes for a job, due[job] and ready[job] when it is due and there.
     """
-    for t in range(first, last):
+    machines = front.shape[0] // VECTOR - COUNTS
+    for t in range(jobs.shape[0]):
         job = jobs[t]
-        pass_job(front, at, 0, high, times, job * machines, machines, due[job], ready[job])
+        pass_job(front, high, part(times, job * machines, machines), due[job], ready[job])
 
 
-def meet(front: Any, at: Any, high: Any, lines: Any, of: Any, width: Any, machines: Any) -> None:
+def meet(front: Any, high: Any, lines: Any, width: Any) -> None:
     """The makespan of each schedule l < high, in the row of the last machine.
 
-    lines[of + width * k + l] is how long machine k takes from there to the end; one more line says before when the jobs
-    to come cannot end.
+    lines[width * k + l] is how long machine k takes from there to the end; one more line says before when the jobs to
+    come cannot end.
     """
+    machines = front.shape[0] // VECTOR - COUNTS
     for lane in range(high):
-        most = np.int64(lines[of + width * machines + lane])
+        most = np.int64(lines[width * machines + lane])
         for k in range(machines):
-            most = max(most, np.int64(front[at + VECTOR * k + lane]) + lines[of + width * k + lane])
-        front[at + VECTOR * (machines - 1) + lane] = narrow(most, front)
+            most = max(most, np.int64(front[VECTOR * k + lane]) + lines[width * k + lane])
+        front[VECTOR * (machines - 1) + lane] = narrow(most, front)
 
 
 def breadth(front: Any) -> int:
@@ -83,13 +82,16 @@ def _breadth(front: Any) -> Any:
 class _Rows:
     """The rows of a front, for building code: loaded, stored, computed with."""
 
-    def __init__(self, context: Any, builder: Any, kind: Any, front: Any, at: Any) -> None:
+    def __init__(self, context: Any, builder: Any, kind: Any, front: Any) -> None:
         self.builder = builder
         self.kind = kind
         self.number = ir.IntType(kind.dtype.bitwidth)
         self.line = ir.VectorType(self.number, VECTOR)
         self._size = kind.dtype.bitwidth // 8
-        self._data = builder.gep(context.make_array(kind)(context, builder, front).data, [at])
+        array = context.make_array(kind)(context, builder, front)
+        self._data = array.data
+        rows = builder.sdiv(array.nitems, ir.Constant(array.nitems.type, VECTOR), flags=["exact"])
+        self.machines = builder.sub(rows, ir.Constant(rows.type, COUNTS))
 
     def _place(self, k: Any) -> Any:
         place = self.builder.mul(k, ir.Constant(k.type, VECTOR))
@@ -134,19 +136,17 @@ def _element(context: Any, builder: Any, kind: Any, array: Any, place: Any, numb
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _pass_vector(
-    typing: Any, front: Any, at: Any, low: Any, high: Any, times: Any, of: Any, machines: Any, due: Any, ready: Any
-) -> Any:
+def _pass_vector(typing: Any, front: Any, high: Any, times: Any, due: Any, ready: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        front, at, low, high, times, of, machines, due, ready = args
-        rows = _Rows(context, builder, signature.args[0], front, at)
+        front, high, times, due, ready = args
+        rows = _Rows(context, builder, signature.args[0], front)
+        machines = context.make_array(signature.args[2])(context, builder, times).nitems
         lanes = ir.Constant(rows.line, list(range(VECTOR)))
-        bounds = [rows.spread(_fit(builder, v, rows.number)) for v in (low, high)]
-        chosen = builder.and_(builder.icmp_signed(">=", lanes, bounds[0]), builder.icmp_signed("<", lanes, bounds[1]))
+        chosen = builder.icmp_signed("<", lanes, rows.spread(_fit(builder, high, rows.number)))
         start = rows.spread(ready)
         now = variable_of(builder, start)
         with loop(builder, 0, machines) as machine:
-            time = _element(context, builder, signature.args[4], times, builder.add(of, machine), rows.number)
+            time = _element(context, builder, signature.args[2], times, machine, rows.number)
             before = rows.load(machine)
             after = builder.add(rows.later(builder.load(now), before), rows.spread(time))
             builder.store(after, now)
@@ -154,8 +154,7 @@ def _pass_vector(
         rows.count(machines, builder.load(now), rows.spread(due), start, chosen)
         return context.get_dummy_value()
 
-    place = types.int64
-    return types.void(front, place, place, place, times, place, place, front.dtype, front.dtype), generate
+    return types.void(front, types.int64, times, front.dtype, front.dtype), generate
 
 
 def _fit(builder: Any, value: Any, number: Any) -> Any:
@@ -163,30 +162,29 @@ def _fit(builder: Any, value: Any, number: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _pass_vectors(
-    typing: Any, front: Any, at: Any, times: Any, machines: Any, jobs: Any, first: Any, last: Any, due: Any, ready: Any
-) -> Any:
+def _pass_vectors(typing: Any, front: Any, jobs: Any, times: Any, due: Any, ready: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        front, at, times, machines, jobs, first, last, due, ready = args
-        rows = _Rows(context, builder, signature.args[0], front, at)
+        front, jobs, times, due, ready = args
+        rows = _Rows(context, builder, signature.args[0], front)
+        last = context.make_array(signature.args[1])(context, builder, jobs).nitems
         place = ir.IntType(64)
 
         def pass_some(t: Any, number: int) -> None:
             """So many jobs from t on: a row is loaded, all of them pass its machine, it is stored."""
             wanted = [
-                _element(context, builder, signature.args[4], jobs, builder.add(t, ir.Constant(place, q)), place)
+                _element(context, builder, signature.args[1], jobs, builder.add(t, ir.Constant(place, q)), place)
                 for q in range(number)
             ]
-            begins = [builder.mul(job, machines) for job in wanted]
+            begins = [builder.mul(job, rows.machines) for job in wanted]
             starts, dues = (
                 [
                     rows.spread(_element(context, builder, signature.args[which], array, job, rows.number))
                     for job in wanted
                 ]
-                for which, array in ((8, ready), (7, due))
+                for which, array in ((4, ready), (3, due))
             )
             now = [variable_of(builder, start) for start in starts]
-            with loop(builder, 0, machines) as machine:
+            with loop(builder, 0, rows.machines) as machine:
                 line = rows.load(machine)
                 for q in range(number):
                     at_time = builder.add(begins[q], machine)
@@ -195,80 +193,58 @@ def _pass_vectors(
                     builder.store(line, now[q])
                 rows.store(machine, line)
             for q in range(number):
-                rows.count(machines, builder.load(now[q]), dues[q], starts[q])
+                rows.count(rows.machines, builder.load(now[q]), dues[q], starts[q])
 
         together = ir.Constant(place, _TOGETHER)
-        whole = builder.sdiv(builder.sub(last, first), together)
-        middle = builder.add(first, builder.mul(whole, together))
-        with loop(builder, first, middle, _TOGETHER) as t:
+        middle = builder.mul(builder.sdiv(last, together), together)
+        with loop(builder, 0, middle, _TOGETHER) as t:
             pass_some(t, _TOGETHER)
         with loop(builder, middle, last) as t:
             pass_some(t, 1)
         return context.get_dummy_value()
 
-    place = types.int64
-    return types.void(front, place, times, place, jobs, place, place, due, ready), generate
+    return types.void(front, jobs, times, due, ready), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _meet_vectors(typing: Any, front: Any, at: Any, lines: Any, of: Any, width: Any, machines: Any) -> Any:
+def _meet_vectors(typing: Any, front: Any, lines: Any, width: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        front, at, lines, of, width, machines = args
-        rows = _Rows(context, builder, signature.args[0], front, at)
-        data = context.make_array(signature.args[2])(context, builder, lines).data
+        front, lines, width = args
+        rows = _Rows(context, builder, signature.args[0], front)
+        data = context.make_array(signature.args[1])(context, builder, lines).data
 
         def read(k: Any) -> Any:
-            place = builder.gep(data, [builder.add(of, builder.mul(width, k))])
+            place = builder.gep(data, [builder.mul(width, k)])
             return builder.load(builder.bitcast(place, rows.line.as_pointer()), align=rows.number.width // 8)
 
-        most = variable_of(builder, read(machines))
-        with loop(builder, 0, machines) as machine:
+        most = variable_of(builder, read(rows.machines))
+        with loop(builder, 0, rows.machines) as machine:
             end = builder.add(rows.load(machine), read(machine))
             builder.store(rows.later(builder.load(most), end), most)
-        rows.store(builder.sub(machines, ir.Constant(machines.type, 1)), builder.load(most))
+        rows.store(builder.sub(rows.machines, ir.Constant(rows.machines.type, 1)), builder.load(most))
         return context.get_dummy_value()
 
-    place = types.int64
-    return types.void(front, place, lines, place, place, place), generate
+    return types.void(front, lines, types.int64), generate
 
 
 @overload(meet, strict=False, jit_options=CALLED)  # type: ignore[untyped-decorator]
-def _compile_meet(front: Any, at: Any, high: Any, lines: Any, of: Any, width: Any, machines: Any) -> Any:
+def _compile_meet(front: Any, high: Any, lines: Any, width: Any) -> Any:
     if _is_line(front) and _is_line(lines) and front.dtype == lines.dtype:
-        return lambda front, at, high, lines, of, width, machines: _meet_vectors(front, at, lines, of, width, machines)
+        return lambda front, high, lines, width: _meet_vectors(front, lines, width)
     return meet
 
 
 @overload(pass_job, strict=False, jit_options=CALLED)  # type: ignore[untyped-decorator]
-def _compile_pass_job(
-    front: Any, at: Any, low: Any, high: Any, times: Any, of: Any, machines: Any, due: Any, ready: Any
-) -> Any:
+def _compile_pass_job(front: Any, high: Any, times: Any, due: Any, ready: Any) -> Any:
     if _is_line(front) and _is_line(times):
-        return lambda front, at, low, high, times, of, machines, due, ready: _pass_vector(
-            front, at, low, high, times, of, machines, narrow(due, front), narrow(ready, front)
+        return lambda front, high, times, due, ready: _pass_vector(
+            front, high, times, narrow(due, front), narrow(ready, front)
         )
     return pass_job
 
 
 @overload(pass_run, strict=False, jit_options=CALLED)  # type: ignore[untyped-decorator]
-def _compile_pass_run(
-    front: Any, at: Any, high: Any, times: Any, machines: Any, jobs: Any, first: Any, last: Any, due: Any, ready: Any
-) -> Any:
-    if all(_is_line(a) for a in (front, times, jobs, due, ready)):
-
-        def vectors(
-            front: Any,
-            at: Any,
-            high: Any,
-            times: Any,
-            machines: Any,
-            jobs: Any,
-            first: Any,
-            last: Any,
-            due: Any,
-            ready: Any,
-        ) -> None:
-            _pass_vectors(front, at, times, machines, jobs, first, last, due, ready)
-
-        return vectors
+def _compile_pass_run(front: Any, high: Any, jobs: Any, times: Any, due: Any, ready: Any) -> Any:
+    if all(_is_line(a) for a in (front, jobs, times, due, ready)):
+        return lambda front, high, jobs, times, due, ready: _pass_vectors(front, jobs, times, due, ready)
     return pass_run

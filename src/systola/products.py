@@ -1,6 +1,7 @@
 """Products of lines of integers, added to another line in vector instructions.
 
-As in `lines`: compiled for a CPU these are vectors, anywhere else the plain loops below.
+As in `lines`: compiled for a CPU these are vectors, anywhere else the plain loops below. All lines may be parts of one
+array, where the total lies apart from the others.
 """
 
 from __future__ import annotations
@@ -19,39 +20,31 @@ from systola.lines import VECTOR, is_list, is_vector, narrow, pointer, spread
 _COUNTS = ir.VectorType(ir.IntType(32), VECTOR)
 
 
-def add_products(
-    total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
-) -> None:
-    """Add sign * (a - one[i + k]) * (b - two[j + k]) to total[at + k], for each k of a whole number of vectors.
-
-    All arrays are plain lists of numbers, and `total` may be `one` or `two` where the lines lie apart.
-    """
-    for k in range(length):
-        product = (np.int64(a) - np.int64(one[i + k])) * (np.int64(b) - np.int64(two[j + k]))
-        total[at + k] = narrow(np.int64(total[at + k]) + sign * product, total)
+def add_products(total: Any, a: Any, one: Any, b: Any, two: Any, sign: Any) -> None:
+    """Add sign * (a - one[k]) * (b - two[k]) to total[k], for each k of total, a whole number of vectors."""
+    for k in range(total.shape[0]):
+        product = (np.int64(a) - np.int64(one[k])) * (np.int64(b) - np.int64(two[k]))
+        total[k] = narrow(np.int64(total[k]) + sign * product, total)
 
 
-def add_gathered(
-    total: Any, number: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, x: Any, row: Any, sign: Any
-) -> None:
-    """Add sign * (a - one[i + k]) * (b - two[j + x[row, k]]) to total[k], for k < number.
+def add_gathered(total: Any, a: Any, one: Any, b: Any, two: Any, x: Any, sign: Any) -> None:
+    """Add sign * (a - one[k]) * (b - two[x[k]]) to total[k], for each k of x.
 
     `total` and `one` have whole vectors of room; what comes after the numbers asked for is of no account.
     """
-    for k in range(number):
-        product = (np.int64(a) - np.int64(one[i + k])) * (np.int64(b) - np.int64(two[j + x[row, k]]))
+    for k in range(x.shape[0]):
+        product = (np.int64(a) - np.int64(one[k])) * (np.int64(b) - np.int64(two[x[k]]))
         total[k] = narrow(np.int64(total[k]) + sign * product, total)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _add_product_vectors(
-    typing: Any, total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
-) -> Any:
+def _add_product_vectors(typing: Any, total: Any, a: Any, one: Any, b: Any, two: Any, sign: Any) -> Any:
     kind = total.dtype
     size = kind.bitwidth // 8
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        total, at, length, a, one, i, b, two, j, sign = args
+        total, a, one, b, two, sign = args
+        length = context.make_array(signature.args[0])(context, builder, total).nitems
         wide = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
         minuends = spread(builder, builder.mul(a, sign)), spread(builder, b)
         signs = spread(builder, sign)
@@ -63,36 +56,22 @@ def _add_product_vectors(
             return builder.sext(line, wide)
 
         with loop(builder, 0, length, VECTOR) as k:
-            first = builder.mul(signs, read(one, signature.args[4], builder.add(i, k)))
-            second = read(two, signature.args[7], builder.add(j, k))
+            first = builder.mul(signs, read(one, signature.args[2], k))
+            second = read(two, signature.args[4], k)
             product = builder.mul(builder.sub(minuends[0], first), builder.sub(minuends[1], second))
-            place = pointer(context, builder, signature.args[0], total, builder.add(at, k))
+            place = pointer(context, builder, signature.args[0], total, k)
             builder.store(builder.add(builder.load(place, align=size), product), place, align=size)
         return context.get_dummy_value()
 
-    places = types.int64, types.int64
-    return types.void(total, *places, kind, one, types.int64, kind, two, types.int64, kind), generate
+    return types.void(total, kind, one, kind, two, kind), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _add_gathered_vectors(
-    typing: Any,
-    total: Any,
-    number: Any,
-    a: Any,
-    one: Any,
-    i: Any,
-    b: Any,
-    two: Any,
-    j: Any,
-    x: Any,
-    row: Any,
-    sign: Any,
-) -> Any:
+def _add_gathered_vectors(typing: Any, total: Any, a: Any, one: Any, b: Any, two: Any, x: Any, sign: Any) -> Any:
     kind = total.dtype
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        total, number, a, one, i, b, two, j, x, row, sign = args
+        total, a, one, b, two, x, sign = args
         of = signature.args
         wide = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
         minuends = spread(builder, builder.mul(a, sign)), spread(builder, b)
@@ -101,9 +80,8 @@ def _add_gathered_vectors(
         def fit(line: Any) -> Any:
             return builder.trunc(line, wide) if line.type.element.width > kind.bitwidth else builder.sext(line, wide)
 
-        width = context.make_array(of[8])(context, builder, x).shape
-        first = builder.mul(row, builder.extract_value(width, 1))
-        table = builder.gep(context.make_array(of[6])(context, builder, two).data, [j])
+        number = context.make_array(of[5])(context, builder, x).nitems
+        table = context.make_array(of[4])(context, builder, two).data
         start = spread(builder, builder.ptrtoint(table, ir.IntType(64)))
         cell = table.type.pointee
         name = f"llvm.masked.gather.v{VECTOR}{cell.intrinsic_name}.v{VECTOR}p0"
@@ -119,15 +97,13 @@ def _add_gathered_vectors(
                 spread(builder, builder.trunc(k, ir.IntType(32))), ir.Constant(_COUNTS, list(range(VECTOR)))
             )
             wanted = builder.icmp_signed("<", counted, numbers)
-            index = builder.load(pointer(context, builder, of[8], x, builder.add(first, k)), align=4)
+            index = builder.load(pointer(context, builder, of[5], x, k), align=4)
             # Places as numbers: llvmlite has no vector of indices.
             address = ir.VectorType(ir.IntType(64), VECTOR)
             offset = builder.mul(builder.sext(index, address), ir.Constant(address, [cell.width // 8] * VECTOR))
             index = builder.inttoptr(builder.add(start, offset), places)
             found = builder.call(gather, [index, ir.Constant(ir.IntType(32), cell.width // 8), wanted, none])
-            line = builder.load(
-                pointer(context, builder, of[3], one, builder.add(i, k)), align=of[3].dtype.bitwidth // 8
-            )
+            line = builder.load(pointer(context, builder, of[2], one, k), align=of[2].dtype.bitwidth // 8)
             product = builder.mul(
                 builder.sub(minuends[0], builder.mul(signs, fit(line))), builder.sub(minuends[1], fit(found))
             )
@@ -136,27 +112,22 @@ def _add_gathered_vectors(
             builder.store(builder.add(builder.load(place, align=size), product), place, align=size)
         return context.get_dummy_value()
 
-    place = types.int64
-    return types.void(total, place, kind, one, place, kind, two, place, x, place, kind), generate
+    return types.void(total, kind, one, kind, two, x, kind), generate
 
 
 @overload(add_products, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
-def _compile_add_products(
-    total: Any, at: Any, length: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, sign: Any
-) -> Any:
+def _compile_add_products(total: Any, a: Any, one: Any, b: Any, two: Any, sign: Any) -> Any:
     if is_list(total) and is_list(one) and is_list(two):
-        return lambda total, at, length, a, one, i, b, two, j, sign: _add_product_vectors(
-            total, at, length, narrow(a, total), one, i, narrow(b, total), two, j, narrow(sign, total)
+        return lambda total, a, one, b, two, sign: _add_product_vectors(
+            total, narrow(a, total), one, narrow(b, total), two, narrow(sign, total)
         )
     return add_products
 
 
 @overload(add_gathered, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
-def _compile_add_gathered(
-    total: Any, number: Any, a: Any, one: Any, i: Any, b: Any, two: Any, j: Any, x: Any, row: Any, sign: Any
-) -> Any:
+def _compile_add_gathered(total: Any, a: Any, one: Any, b: Any, two: Any, x: Any, sign: Any) -> Any:
     if is_list(total) and is_list(one) and is_list(two) and is_vector(x):
-        return lambda total, number, a, one, i, b, two, j, x, row, sign: _add_gathered_vectors(
-            total, number, narrow(a, total), one, i, narrow(b, total), two, j, x, row, narrow(sign, total)
+        return lambda total, a, one, b, two, x, sign: _add_gathered_vectors(
+            total, narrow(a, total), one, narrow(b, total), two, x, narrow(sign, total)
         )
     return add_gathered

@@ -255,7 +255,7 @@ def test_measured_machines():
         (lambda: simulate(64, 0), "1 <= rounds"),
         (lambda: simulate(64, mode="later"), "`mode` must be one of asynchronous, synchronous, but got 'later'"),
         (lambda: simulate(64, seed=-1), "0 <= seed < 2**64"),
-        (lambda: simulate(64, thresholds=[2]), "0 <= threshold <= 1"),
+        (lambda: Search(thresholds=(2,)), "0 <= threshold <= 1"),
         (lambda: Machine(iteration_seconds=0), "1e-09 <= iteration_seconds"),
         (lambda: Machine(latency=math.nan), "`latency` must be a number"),
         (lambda: Machine(spread=4), "0 <= spread <= 3, but got 4"),

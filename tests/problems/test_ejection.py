@@ -133,15 +133,16 @@ def test_chains_equal_those_of_plain_recursion(agents, jobs, regret, load, patie
     guide[:jobs, agents:] = listed.reshape(jobs, -1, 2)
     x = draws.integers(0, agents, jobs)
     excess, low, high = draws.integers(-load, load, agents), draws.integers(0, 9, agents), draws.integers(1, 9, agents)
-    nexts, formers, firsts = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64), np.full(agents, -1)
+    work = np.zeros(ejection.numbers_of_work(jobs, agents), np.int64)
+    nexts, formers = work[:jobs], work[jobs : 2 * jobs]
+    firsts, *charges = work[3 * jobs :][: 3 * agents].reshape(3, agents)
+    firsts[:], charges[0][:], charges[1][:] = -1, low, high
     for k in range(jobs):
         ejection._link(nexts, formers, firsts, k, x[k])
     job = int(draws.integers(jobs))
     agent = int((x[job] + 1 + draws.integers(agents - 1)) % agents)
-    stack, chain = np.zeros(100, np.int64), np.zeros(2 * (EJECTIONS + 1), np.int64)
-    found = ejection._find_chain(
-        guide, excess, nexts, firsts, low, high, stack, chain, job, x[job], agent, np.int64(patience), BEYOND
-    )
+    found = ejection._find_chain(guide, excess, work, job, x[job], agent, np.int64(patience), BEYOND)
+    chain = work[-2 * (EJECTIONS + 1) :]
     cost, wanted = best_chain(
         *(a.tolist() for a in (regrets, loads, ranked, x)),
         Balance(*(a.tolist() for a in (excess, low, high))),

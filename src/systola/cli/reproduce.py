@@ -82,7 +82,9 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
     for name, papers in _SOME.items():
         if options[name] is not None and paper not in papers:
             raise InputError(f"--{name} is for {' and '.join(papers)}, but the paper is {paper}; leave it out")
-    choices = {"part": options["part"], "full": bool(options["full"])} if paper == "pgap" else {}
+    choices: dict[str, Any] = {}
+    if paper == "pgap":
+        choices = {"part": options["part"], "full": bool(options["full"]), "seconds": options["seconds"]}
     groups = experiment.choose_groups(table, quick, **choices)
     if told_size() > 1 and options["part"] != "simulation":
         raise InputError(
@@ -92,7 +94,8 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
     if options["figures"]:
         _draw(table, options)
         return
-    extra = {name: options[name] for name in ("workers", "threads", "seconds") if paper in _SOME[name]}
+    taken = (name for name in ("workers", "threads", "seconds") if paper in _SOME[name] and name not in choices)
+    extra = {name: options[name] for name in taken}
     if paper in _SOME["instances"]:
         experiment.check_files(options["instances"], groups)
         extra["folder"] = options["instances"]

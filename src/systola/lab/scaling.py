@@ -11,7 +11,7 @@ import numpy as np
 from systola.errors import InputError
 from systola.lab.drawing import COLOURS, DASHES, NUMBERS, SOFT, panels, style
 from systola.lab.machine import Machine
-from systola.lab.simulation import MODES, THRESHOLDS, Migration, Search, Simulation, lay_out, simulate
+from systola.lab.simulation import MODES, Migration, Search, Simulation, lay_out, simulate
 from systola.lab.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ def simulate_scaling(
     machine: Machine | None = None,
     migration: Migration | None = None,
     search: Search | None = None,
-    thresholds: Sequence[float] = THRESHOLDS,
     seed: int = 1,
     on_progress: Callable[[float], None] | None = None,
 ) -> tuple[Row, ...]:
@@ -70,7 +69,6 @@ def simulate_scaling(
                     machine=machine,
                     migration=migration,
                     search=search,
-                    thresholds=thresholds,
                     seed=seed,
                     on_progress=tell,
                 )

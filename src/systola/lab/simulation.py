@@ -84,16 +84,21 @@ class Search:
         How fast this falls.
     stride
         The largest part of the gap that one improvement closes.
+    thresholds
+        Gaps of which the time to reach them is wanted.
     """
 
     improvements: float = 0.1
     hardness: float = 4.0
     stride: float = 0.3
+    thresholds: tuple[float, ...] = THRESHOLDS
 
     def __post_init__(self) -> None:
         check_number("improvements", self.improvements, 0, 1, whole=False)
         check_number("hardness", self.hardness, 0, 100, whole=False)
         check_number("stride", self.stride, 0, 1, whole=False)
+        for threshold in self.thresholds:
+            check_number("threshold", threshold, 0, 1, whole=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +182,6 @@ def simulate(
     machine: Machine | None = None,
     migration: Migration | None = None,
     search: Search | None = None,
-    thresholds: Sequence[float] = THRESHOLDS,
     seed: int = 1,
     on_progress: Callable[[float], None] | None = None,
 ) -> Simulation:
@@ -194,8 +198,6 @@ def simulate(
         sends that return when their message has arrived.
     machine, migration, search
         What things cost, who migrates when, what is found.
-    thresholds
-        Gaps, of which the time to reach them is wanted.
     seed
         The same seed gives the same run.
     on_progress
@@ -210,11 +212,9 @@ def simulate(
     if mode not in MODES:
         raise InputError(f"`mode` must be one of {', '.join(MODES)}, but got {mode!r}")
     check_number("rounds", rounds, 1, 10**6)
-    for threshold in thresholds:
-        check_number("threshold", threshold, 0, 1, whole=False)
     places = lay_out(demes)
     rules = _state_rules(demes, rounds, machine, migration, search, check_seed(seed))
-    state = _start(places, migration, thresholds)
+    state = _start(places, migration, search.thresholds)
     stretches = rounds * migration.export_interval * _stretches_per_iteration(migration)
     virtual_time.begin(rules, state)
     if mode == "asynchronous":

@@ -12,9 +12,7 @@ from systola.engines.engine import Engine
 from systola.errors import InputError
 from systola.problem import Problem, senses_of
 from systola.result import Result
-from systola.run import Callback
 from systola.solve import solve
-from systola.stop import Stop
 
 
 @dataclass(frozen=True)
@@ -27,18 +25,12 @@ class Sweep:
 
 
 def sweep_weights(
-    problem: Problem,
-    engine: Engine | None = None,
-    weights: int | Sequence[float] = 11,
-    *,
-    stop: Stop | None = None,
-    seed: int = 1,
-    backend: str = "cpu",
-    threads: int | None = None,
-    callback: Callback | None = None,
-    instance: str = "",
+    problem: Problem, engine: Engine | None = None, weights: int | Sequence[float] = 11, **options: Any
 ) -> Sweep:
-    """Solve for each weight, as the paper does for 0.0, 0.1, ..., 1.0; `weights` may be a number of equal steps."""
+    """Solve for each weight, as the paper does for 0.0, 0.1, ..., 1.0; `weights` may be a number of equal steps.
+
+    Options are those of `solve`, the same for every weight.
+    """
     if not hasattr(problem, "weight"):
         raise InputError(f"a sweep needs a problem with a weight, but {type(problem).__name__} has none")
     if isinstance(weights, int):
@@ -51,16 +43,7 @@ def sweep_weights(
     for weight in weights:
         weighted = cast(Problem, replace(cast(Any, problem), weight=weight))
         try:
-            result = solve(
-                weighted,
-                engine,
-                stop=stop,
-                seed=seed,
-                backend=backend,
-                threads=threads,
-                callback=callback,
-                instance=instance,
-            )
+            result = solve(weighted, engine, **options)
         except KeyboardInterrupt:  # before this run began: those before it are not lost
             if not results:
                 raise

@@ -15,7 +15,7 @@ from systola.bits import lowest_one
 from systola.encodings import Array, Digits, Order
 from systola.errors import InputError
 from systola.kernel import called, inlined
-from systola.lines import largest_allowed, least, padded
+from systola.lines import largest_allowed, least, padded, part
 from systola.model.capabilities import Buffer, LocalSearch, SwapTable, buffer_of, capability
 from systola.model.incremental import fill_swap_table, make_swap, measures_from_state, search_around, swap_gains
 from systola.model.objective import better
@@ -141,7 +141,8 @@ def _best_exchange(table: Any, until: Any, n: Any, now: Any, floor: Any) -> Any:
     one = np.int64(n)
     for i in range(n - 1):
         at = i * width
-        value = largest_allowed(table, at, i + 1, n, until, at, until, back + at, now, floor)
+        one_way, other_way = part(until, at, width), part(until, back + at, width)
+        value = largest_allowed(part(table, at, n), i + 1, one_way, other_way, now, floor)
         if value > most:
             most = value
             one = np.int64(i)

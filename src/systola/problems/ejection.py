@@ -20,6 +20,7 @@ import numpy as np
 from systola.bits import lowest_one
 from systola.encodings import Array
 from systola.kernel import called, inlined
+from systola.lines import part
 from systola.problems.limits import exact_sum
 from systola.problems.polishing import move_job
 from systola.rng import below, numbers
@@ -38,12 +39,14 @@ _STEPS = 64  # a unit of capacity is worth so many units or more, if that is not
 _MOST = 1 << 28  # of a number in the guide
 _ROOM = 1 << 58
 _NOBODY = -1
-_JOB, _AGENT, _SUM, _ITEM, _REST, _RANK, _FIELDS = range(7)  # what the search for a chain keeps of each ejection
+_FIRSTS, _LOW, _HIGH, _STACK = range(4)  # what a search's work has behind the numbers of jobs: three lists of agents,
+_JOB, _AGENT, _SUM, _ITEM, _REST, _RANK, _FIELDS = range(7)  # and what the search for a chain keeps of each ejection
+_CHAIN = _FIELDS * (_EJECTIONS + 1)  # behind that: jobs and their agents
 
 
 def numbers_of_work(jobs: int, agents: int) -> int:
     """How many numbers a search needs to work with."""
-    return 3 * jobs + 3 * agents + (_FIELDS + 2) * (_EJECTIONS + 1)
+    return 3 * jobs + 3 * agents + _CHAIN + 2 * (_EJECTIONS + 1)
 
 
 def make_guide(costs: Array, loads: Array, capacities: Array, prices: Array) -> Array | None:
@@ -88,6 +91,12 @@ def make_guide(costs: Array, loads: Array, capacities: Array, prices: Array) -> 
     guide[jobs, :agents, 1] = np.clip(np.maximum(prices, mean / max(float(loads.mean()), 1.0)) * unit, 1, most)
     guide[jobs, agents, 0] = np.ceil(mean * unit)
     return guide.astype(np.int32 if guide.max() < 2**31 else np.int64)
+
+
+@inlined
+def _place(jobs: Any, agents: Any, which: Any) -> Any:
+    """Where one of the lists of agents begins in a search's work; those of jobs are three."""
+    return 3 * jobs + which * agents
 
 
 @inlined
@@ -161,28 +170,18 @@ def _keep_chain(stack: Any, chain: Any, ejections: Any, item: Any, agent: Any) -
 
 
 @called
-def _find_chain(
-    guide: Any,
-    excess: Any,
-    nexts: Any,
-    firsts: Any,
-    low: Any,
-    high: Any,
-    stack: Any,
-    chain: Any,
-    job: Any,
-    origin: Any,
-    agent: Any,
-    patience: Any,
-    most: Any,
-) -> Any:
+def _find_chain(guide: Any, excess: Any, work: Any, job: Any, origin: Any, agent: Any, patience: Any, most: Any) -> Any:
     """The best chain in which first the job goes from its origin to an agent, if it costs no more than `patience`.
 
-    Jobs and agents of it go to `chain`, in pairs. How many there are is returned; 0 if there is no such chain. No agent
+    Jobs and agents of it end the work, in pairs. How many there are is returned; 0 if there is no such chain. No agent
     but the origin receives two jobs. A beginning is given up if regrets, and charges of agents that are done with, are
     too much even if the origin were balanced in the end, and all of them after `most` looks at jobs and agents.
     """
-    agents = excess.shape[0]
+    jobs, agents = guide.shape[0] - 1, excess.shape[0]
+    nexts, firsts = part(work, 0, jobs), part(work, _place(jobs, agents, _FIRSTS), agents)
+    low, high = part(work, _place(jobs, agents, _LOW), agents), part(work, _place(jobs, agents, _HIGH), agents)
+    stack = part(work, _place(jobs, agents, _STACK), _CHAIN)
+    chain = part(work, _place(jobs, agents, _STACK) + _CHAIN, 2 * (_EJECTIONS + 1))
     ranks = min(np.int64(RANKS), agents)
     before = _charge(excess[origin], low[origin], high[origin])
     hole = excess[origin] - _load(guide, job, origin)
@@ -288,12 +287,10 @@ def search(self: Any, x: Any, state: Any, guide: Any, work: Any, length: Any, ke
     """
     jobs, agents = self.jobs, len(self.capacities)
     excess = state[2:]
-    nexts, formers, best = work[:jobs], work[jobs : 2 * jobs], work[2 * jobs : 3 * jobs]
-    firsts = work[3 * jobs : 3 * jobs + agents]
-    low = work[3 * jobs + agents : 3 * jobs + 2 * agents]
-    high = work[3 * jobs + 2 * agents : 3 * jobs + 3 * agents]
-    stack = work[3 * jobs + 3 * agents :]
-    chain = stack[_FIELDS * (_EJECTIONS + 1) :]
+    nexts, formers, best = part(work, 0, jobs), part(work, jobs, jobs), part(work, 2 * jobs, jobs)
+    firsts = part(work, _place(jobs, agents, _FIRSTS), agents)
+    low, high = part(work, _place(jobs, agents, _LOW), agents), part(work, _place(jobs, agents, _HIGH), agents)
+    chain = part(work, _place(jobs, agents, _STACK) + _CHAIN, 2 * (_EJECTIONS + 1))
     ranks = min(np.int64(RANKS), np.int64(agents))
     unfitness, cost = state[1], -self.sign * state[0]
     for agent in range(agents):
@@ -325,9 +322,7 @@ def search(self: Any, x: Any, state: Any, guide: Any, work: Any, length: Any, ke
             # About an exponential variable, of whole numbers only.
             number = np.int64(r3)
             patience = (heat * ((lowest_one(number | (1 << 20)) << 12) + (number >> 20))) >> 12
-            moves = _find_chain(
-                guide, excess, nexts, firsts, low, high, stack, chain, job, origin, agent, patience, _LOOKS
-            )
+            moves = _find_chain(guide, excess, work, job, origin, agent, patience, _LOOKS)
             for t in range(moves):
                 job, agent = chain[2 * t], chain[2 * t + 1]
                 _unlink(nexts, formers, firsts, job, np.int64(x[job]))

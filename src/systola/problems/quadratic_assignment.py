@@ -17,7 +17,7 @@ import numpy as np
 from systola.encodings import Array, Permutation
 from systola.errors import InputError
 from systola.kernel import called, inlined
-from systola.lines import narrow, padded
+from systola.lines import narrow, padded, part
 from systola.model.capabilities import Buffer, EvaluationState, Swaps, SwapTable
 from systola.problem import MINIMISE, Problem
 from systola.problems.limits import NARROW, exact_sum, refuse_beyond, whole_numbers
@@ -66,12 +66,13 @@ def _gather_gains(a: Any, a_back: Any, b: Any, b_back: Any, x: Any, row: Any, r:
     """What one direction of the flows contributes to the gains of all exchanges with r; see `_find_gains`."""
     n = x.shape[1]
     width = padded(n)
-    at_r = np.int64(x[row, r]) * n
+    places = x[row]
+    at_r = np.int64(places[r]) * n
     for k in range(n):
         if k != r:
-            at = np.int64(x[row, k]) * n
-            add_gathered(gains, n, a[r * width + k], a_back, k * width, b[at_r + x[row, k]], b_back, at, x, row, 1)
-    add_gathered(gains, n, 0, a, r * width, 0, b_back, at_r, x, row, -1)
+            near, far = part(a_back, k * width, width), part(b_back, np.int64(places[k]) * n, n)
+            add_gathered(gains, a[r * width + k], near, b[at_r + places[k]], far, places, 1)
+    add_gathered(gains, 0, part(a, r * width, width), 0, part(b_back, at_r, n), places, -1)
 
 
 @called
@@ -100,20 +101,21 @@ def _shift_gains(a: Any, table: Any, block: Any, spare: Any, n: Any, r: Any, s: 
         table[g + k] = table[of_r + k] - table[of_s + k]
     for i in range(n):
         first = (i + 1) & ~15
-        add_products(
-            table, i * width + first, width - first, table[f + i], table, f + first, table[g + i], table, g + first, 1
-        )
+        left = width - first
+        near, far = part(table, f + first, left), part(table, g + first, left)
+        add_products(part(table, i * width + first, left), table[f + i], near, table[g + i], far, 1)
 
 
 @called
 def _add_gains(a: Any, a_back: Any, table: Any, block: Any, block_back: Any, at: Any, n: Any, r: Any) -> None:
     """What one direction of the flows contributes to the gains of all exchanges with r."""
     width = padded(n)
+    gains = part(table, at, width)
     for k in range(n):
         if k != r:
             # Row k of a transposed matrix is column k of the matrix, so that vectors run over the other decision.
-            alpha, beta = a[r * width + k], table[block + r * width + k]
-            add_products(table, at, width, alpha, a_back, k * width, beta, table, block_back + k * width, 1)
+            near, far = part(a_back, k * width, width), part(table, block_back + k * width, width)
+            add_products(gains, a[r * width + k], near, table[block + r * width + k], far, 1)
 
 
 @called
@@ -126,15 +128,16 @@ def _find_gains(problem: Any, table: Any, n: Any, r: Any) -> None:
     line = own + 3 * width
     of_r = r * width
     a, a_back = problem.near, problem.near_back
+    gains = part(table, line, width)
     for k in range(width):
-        table[line + k] = 0
+        gains[k] = 0
     _add_gains(a, a_back, table, block, back, line, n, r)
-    add_products(table, line, width, 0, a, of_r, 0, table, back + of_r, -1)
+    add_products(gains, 0, part(a, of_r, width), 0, part(table, back + of_r, width), -1)
     if not problem.symmetric:
         _add_gains(a_back, a, table, back, block, line, n, r)
-        add_products(table, line, width, 0, a_back, of_r, 0, table, block + of_r, -1)
+        add_products(gains, 0, part(a_back, of_r, width), 0, part(table, block + of_r, width), -1)
     if problem.diagonal:
-        add_products(table, line, width, problem.own_near[r], problem.own_near, 0, table[own + r], table, own, 1)
+        add_products(gains, problem.own_near[r], problem.own_near, table[own + r], part(table, own, width), 1)
     for k in range(r):
         table[k * width + r] = table[line + k]
     for k in range(r + 1, n):

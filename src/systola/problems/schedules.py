@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from systola.kernel import called, inlined
-from systola.lines import VECTOR, narrow, padded
+from systola.lines import VECTOR, narrow, padded, part
 from systola.model.objective import better
 from systola.passage import COUNTS, breadth, meet, pass_job, pass_run
 
@@ -104,9 +104,10 @@ def _move_alone(problem: Any, x: Any, i: Any, j: Any, outlook: Any, work: Any) -
     """The front of the neighbour in which the job in place i comes to place j: from the first place that changes."""
     n, m = problem.times.shape
     width = _width(n)
+    front = part(work, 0, (m + COUNTS) * VECTOR)
     begin = min(i, j)
     for k in range(m + COUNTS):
-        work[VECTOR * k] = outlook[k * width + begin]
+        front[VECTOR * k] = outlook[k * width + begin]
     for t in range(begin, n):
         source = t
         if t == j:
@@ -116,7 +117,7 @@ def _move_alone(problem: Any, x: Any, i: Any, j: Any, outlook: Any, work: Any) -
         elif j < t <= i:
             source = t - 1
         job = np.int64(x[source])
-        pass_job(work, 0, 0, 1, problem.lengths, job * m, m, problem.ends[job], problem.ready[job])
+        pass_job(front, 1, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
 
 
 def remove_item(self: Any, x: Any, i: Any, outlook: Any, work: Any) -> None:
@@ -143,20 +144,22 @@ def _try_places(problem: Any, job: Any, first: Any, last: Any, count: Any, work:
     n, m = problem.times.shape
     width = _width(n)
     at = (m + COUNTS) * VECTOR
-    rest = _rest_of(m, width)
+    front = part(work, 0, at)
     for k in range(m + COUNTS):
         for lane in range(breadth(work)):
-            work[VECTOR * k + lane] = work[at + k * width + first + lane]
-    pass_job(work, 0, 0, last - first, problem.lengths, job * m, m, problem.ends[job], problem.ready[job])
+            front[VECTOR * k + lane] = work[at + k * width + first + lane]
+    pass_job(front, last - first, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
     if problem.alone:  # Taillard's acceleration: what comes after is known
-        tails = at + (m + COUNTS) * width
-        meet(work, 0, last - first, work, tails + first, width, m)
+        tails = at + (m + COUNTS) * width + first
+        meet(front, last - first, part(work, tails, (m + 1) * width - first), width)
         return
+    rest = part(work, _rest_of(m, width), count)
     middle = min(last - 1, count)
     for t in range(first, middle):
-        other = np.int64(work[rest + t])
-        pass_job(work, 0, 0, t - first + 1, problem.lengths, other * m, m, problem.ends[other], problem.ready[other])
-    pass_run(work, 0, last - first, problem.lengths, m, work, rest + middle, rest + count, problem.ends, problem.ready)
+        job = np.int64(rest[t])
+        pass_job(front, t - first + 1, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
+    others = part(rest, middle, count - middle)
+    pass_run(front, last - first, others, problem.lengths, problem.ends, problem.ready)
 
 
 def prepare_insertions(self: Any, x: Any, outlook: Any) -> None:

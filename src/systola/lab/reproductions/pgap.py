@@ -8,7 +8,7 @@ are what most of it is about.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, inf, isfinite
 from statistics import fmean
 from typing import Any
@@ -81,9 +81,15 @@ PARTS = {
 
 
 def choose_groups(
-    table: int | None, quick: bool = False, *, part: str | None = None, full: bool = False
+    table: int | None,
+    quick: bool = False,
+    *,
+    part: str | None = None,
+    full: bool = False,
+    seconds: float | None = None,
 ) -> tuple[Group, ...]:
-    """The parts to do: that of a table, one by its name, or all; with a small, the usual or the paper's budget."""
+    """The parts to do: that of a table, one by its name, or all; with a small, the usual or the paper's budget, but for
+    the seconds of scaling runs if these are given."""
     if table not in (None, 3):
         raise InputError(f"of the PGAP paper's tables, 3 has results that can be reproduced, but got {table}")
     if quick and full:
@@ -91,6 +97,10 @@ def choose_groups(
     if table and part not in (None, "quality"):
         raise InputError(f"Table 3 is the part quality, but got --part {part}, too; leave one of them out")
     budget = QUICK if quick else FULL if full else USUAL
+    if seconds is not None:
+        if not seconds > 0 or not isfinite(seconds):
+            raise InputError(f"`seconds > 0` must hold for a run, but got {seconds}")
+        budget = replace(budget, seconds=seconds)
     chosen = "quality" if table else part
     return tuple(Group(about, name, budget) for name, about in PARTS.items() if chosen in (None, name))
 
@@ -110,7 +120,6 @@ def reproduce(
     *,
     folder: str | None = None,
     threads: int | None = None,
-    seconds: float | None = None,
     costs: Mapping[str, float] | None = None,
 ) -> dict[int | str, tuple[Table, ...]]:
     """Run what is missing and make the tables of a part, by its number in the paper or by its name.
@@ -124,13 +133,10 @@ def reproduce(
         contenders = contenders_of(cases, budget, count)
         _run_missing(contenders, store, on_done)
         return {3: (_quality(contenders, store, budget),)}
-    seconds = budget.seconds if seconds is None else seconds
-    if not seconds > 0 or not isfinite(seconds):
-        raise InputError(f"`seconds > 0` must hold for a run, but got {seconds}")
     if group.part == "simulation":
         return {group.part: simulate_here(store, budget.instance, budget.sizes, budget.rounds, on_done, costs or {})}
     measure = {"strong": scale_strongly, "population": scale_population, "solutions": count_solutions}[group.part]
-    return {group.part: measure(store, budget.instance, seconds, count, threads, on_done)}
+    return {group.part: measure(store, budget.instance, budget.seconds, count, threads, on_done)}
 
 
 @dataclass(frozen=True)

@@ -58,25 +58,28 @@ def count_threads(threads: int | None) -> int:
     return threads or most
 
 
-def run_missing(
-    problem: Problem,
-    instance: str,
-    settings: Sequence[Setting],
-    store: Store,
-    seconds: float,
-    runs: int,
-    on_done: OnDone | None,
-    do: Callable[[Problem, Setting, Job], Facts] | None = None,
-    name: str = "islands",
-) -> dict[Setting, list[Facts]]:
-    """Make the runs of all settings that the store lacks, seed by seed; gives the outcomes of all."""
+def plan_runs(
+    problem: Problem, instance: str, settings: Sequence[Setting], seconds: float, runs: int, name: str = "islands"
+) -> list[tuple[Setting, Job]]:
+    """All runs of all settings, seed by seed, so that an interrupted experiment has as many of each as possible."""
     digest = digest_of(problem)
     queue = []
     for seed in range(1, runs + 1):
         for setting in settings:
             told = {**parameters_of(setting.islands), "threads": setting.threads}
             queue.append((setting, Job(instance, name, seed, told, Stop(seconds=seconds), digest)))
-    outcomes: dict[Setting, list[Facts]] = {setting: [] for setting in settings}
+    return queue
+
+
+def run_missing(
+    problem: Problem,
+    queue: Sequence[tuple[Setting, Job]],
+    store: Store,
+    on_done: OnDone | None,
+    do: Callable[[Problem, Setting, Job], Facts] | None = None,
+) -> dict[Setting, list[Facts]]:
+    """Make those runs that the store lacks; gives the outcomes of all."""
+    outcomes: dict[Setting, list[Facts]] = {setting: [] for setting, _ in queue}
     for done, (setting, job) in enumerate(queue, 1):
         key = job.key(EXPERIMENT)
         if not store.has(key):

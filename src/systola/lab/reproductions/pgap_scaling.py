@@ -25,6 +25,7 @@ from systola.lab.reproductions.pgap_runs import (
     count_threads,
     in_both_modes,
     mean_seconds_to,
+    plan_runs,
     rates_of,
     run_missing,
     shares_of,
@@ -54,7 +55,8 @@ def scale_strongly(
     by_demes = [(demes, POPULATION // demes, min(demes, most)) for demes in DEMES]
     by_threads = [(DEMES[-1], POPULATION // DEMES[-1], count) for count in _doubled(min(most, DEMES[-1]))]
     layouts = list(dict.fromkeys(by_demes + by_threads))
-    outcomes = run_missing(problem, instance, in_both_modes(layouts), store, seconds, runs, on_done)
+    queue = plan_runs(problem, instance, in_both_modes(layouts), seconds, runs)
+    outcomes = run_missing(problem, queue, store, on_done)
     about = f"{instance}, {POPULATION} individuals in all, {_told(seconds, runs)}"
     note = f"Seconds until the best objective is at most so many percent above the bound, {_bound(problem):,}."
     return (
@@ -70,7 +72,8 @@ def scale_population(
     """As Figs. 6, 7, 9 and 10: more demes of the same size."""
     problem, most = open_instance(instance).problem, count_threads(threads)
     layouts = [(demes, DEME, min(demes, most)) for demes in DEMES]
-    outcomes = run_missing(problem, instance, in_both_modes(layouts), store, seconds, runs, on_done)
+    queue = plan_runs(problem, instance, in_both_modes(layouts), seconds, runs)
+    outcomes = run_missing(problem, queue, store, on_done)
     about = f"{instance}, {DEME} individuals a deme, {_told(seconds, runs)}"
     note = (
         f"Seconds until the best objective is at most so many percent above the bound, {_bound(problem):,}, and how "
@@ -89,9 +92,8 @@ def count_solutions(
     """As section 4.4.3: how many different solutions of a quality a run finds."""
     problem, most = open_instance(instance).problem, count_threads(threads)
     layouts = [(demes, DEME, min(demes, most)) for demes in DEMES]
-    outcomes = run_missing(
-        problem, instance, in_both_modes(layouts), store, seconds, runs, on_done, _census, "islands-census"
-    )
+    queue = plan_runs(problem, instance, in_both_modes(layouts), seconds, runs, "islands-census")
+    outcomes = run_missing(problem, queue, store, on_done, _census)
     rows = []
     for layout in layouts:
         ours, theirs = (outcomes[Setting(*layout, mode)] for mode in MODES)
