@@ -310,3 +310,9 @@ def test_other_classes_do_not_change_the_digest():
             return x[1]
 
     assert define() == first
+
+
+def test_a_problem_is_short_to_look_at():
+    assert repr(OneMax(3)) == "<OneMax, 3 decisions>"
+    plant = sy.QuadraticAssignment(np.ones((4, 4), int), np.ones((4, 4), int))
+    assert repr(plant) == "<QuadraticAssignment: quadratic assignment of 4 facilities>"

@@ -184,3 +184,21 @@ def test_a_failed_save_keeps_the_old_file(result, tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.read_bytes() == before
+
+
+def test_a_result_tells_its_worth_in_a_line(result):
+    assert repr(result) == f"<Result: {result.objective:,}, sga, {result.seconds:.2f} s, stop: iterations>"
+    worse = dataclasses.replace(result, feasible=False, violation=2.5)
+    assert repr(worse).startswith(f"<Result: {result.objective:,} (infeasible by 2.5), ")
+    near = dataclasses.replace(result, objective=[3, 4.25], gap=0.01)
+    assert repr(near).startswith("<Result: 3 / 4.25 (gap 1.000%), ")
+
+
+def test_a_summary_has_a_line_for_all_that_is_known(result):
+    lines = dict(line.split(None, 1) for line in result.summary().replace("found at", "found_at").splitlines())
+    assert set(lines) == {"instance", "objective", "algorithm", "found_at", "time", "repeatable"}
+    full = dataclasses.replace(result, bound=12345, front=[[1, 2]], notes=["one", "two"], repeatable=False).summary()
+    assert "bound       12,345" in full
+    assert "front       1 solutions" in full
+    assert "notes       one; two" in full
+    assert "repeatable  no" in full

@@ -97,6 +97,9 @@ class Problem:
         """One line for people."""
         return f"{type(self).__name__}, {space_of(self).n} decisions"
 
+    def __repr__(self) -> str:
+        return f"<{self}>" if str(self).startswith(type(self).__name__) else f"<{type(self).__name__}: {self}>"
+
 
 def bind(cls: type[Problem]) -> None:
     """Tell the dispatch what a class's functions do now: edits of what they call make a new record type."""

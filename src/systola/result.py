@@ -30,7 +30,7 @@ _SHOWN = 60  # characters of a wrong value in a message
 _MOST_BYTES = 2**30  # fronts of many solutions are large
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The best solution of a run and the story of how it was found.
 
@@ -86,6 +86,31 @@ class Result:
     notes: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     version: str = __version__
+
+    def __repr__(self) -> str:
+        return f"<Result: {self._worth()}, {self.algorithm}, {self.seconds:.2f} s, stop: {self.stop}>"
+
+    def summary(self) -> str:
+        """What was solved, how well, by which engine and in which time, for people; a line each."""
+        lines = {
+            "instance": self.instance,
+            "objective": self._worth(),
+            "bound": "" if self.bound is None else f"{self.bound:,}",
+            "front": "" if self.front is None else f"{len(self.front):,} solutions, none dominated by another",
+            "algorithm": f"{self.algorithm}, seed {self.seed}, {self.backend}, {self.threads} threads",
+            "found at": f"step {self.found_at:,} of {self.iterations:,} (stop: {self.stop})",
+            "time": f"{self.seconds:.2f} s, {self.evaluations:,} solutions made",
+            "repeatable": "yes: the same call gives the same result" if self.repeatable else "no",
+            "notes": "; ".join(self.notes),
+        }
+        return "\n".join(f"{name:<12}{value}" for name, value in lines.items() if value)
+
+    def _worth(self) -> str:
+        values = self.objective if isinstance(self.objective, list) else [self.objective]
+        told = " / ".join(f"{value:,.10g}" if isinstance(value, float) else f"{value:,}" for value in values)
+        if not self.feasible:
+            return f"{told} (infeasible by {self.violation:,.6g})"
+        return told if self.gap is None else f"{told} (gap {self.gap:.3%})"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
