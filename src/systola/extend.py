@@ -1,4 +1,4 @@
-"""All that problems, operators and engines of your own need, beside `systola` itself.
+"""All that problems, operators, engines and searches of your own need, beside `systola` itself.
 
 docs/own-problem.md, docs/own-operator.md and docs/own-engine.md show how it is used.
 """
@@ -16,6 +16,9 @@ from systola.operators.genes import copy
 from systola.population import assess, note, ranks_above, replace_row
 from systola.problem import better, fitness, violation
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw, exponential, numbers
+from systola.run.loop import Run, run_search
+from systola.run.search import Found, Search
+from systola.solve import open_search
 from systola.stop_flag import must_leave
 
 __all__ = [
@@ -29,10 +32,13 @@ __all__ = [
     "Bits",
     "Design",
     "Digits",
+    "Found",
     "Guidance",
     "Marks",
     "Order",
     "Outlooks",
+    "Run",
+    "Search",
     "Tables",
     "Tallies",
     "appraise",
@@ -54,9 +60,11 @@ __all__ = [
     "must_leave",
     "note",
     "numbers",
+    "open_search",
     "ranks_above",
     "register_engine",
     "replace_row",
+    "run_search",
     "sample",
     "toggle",
     "violation",

@@ -19,8 +19,8 @@ from systola.errors import Incomplete, InfeasibleWarning, InputError
 from systola.formats.catalog import open_instance
 from systola.lab.store import Key, Store
 from systola.lab.workers import Death, Request, work
+from systola.run.budget import Stop
 from systola.solve import solve
-from systola.stop import Stop
 from systola.version import __version__
 
 

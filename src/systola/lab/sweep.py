@@ -12,9 +12,9 @@ from systola.engines.engine import Engine
 from systola.errors import InputError
 from systola.problem import Problem
 from systola.result import Result
-from systola.run import Callback
+from systola.run.budget import Stop
+from systola.run.execution import Callback
 from systola.solve import solve
-from systola.stop import Stop
 
 
 @dataclass(frozen=True)
