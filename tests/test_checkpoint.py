@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-import systola.run
+import systola.run.loop
 from conftest import binary_problems, small_knapsack, story
 from systola.backends.cpu import CpuSession
 from systola.checkpoint import SCHEMA, read_checkpoint, write_checkpoint
@@ -57,7 +57,7 @@ def saved(tmp_path):
 @pytest.fixture
 def every_step(monkeypatch):
     """Callbacks are called after every step."""
-    monkeypatch.setattr(systola.run, "_REPORT_SECONDS", 0)
+    monkeypatch.setattr(systola.run.loop, "REPORT_SECONDS", 0)
 
 
 # The file
@@ -386,7 +386,7 @@ def test_parameters_of_numpy(tmp_path):
 
 
 def test_a_full_disk_from_the_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(systola.run, "write_checkpoint", full_disk)
+    monkeypatch.setattr(systola.run.loop, "write_checkpoint", full_disk)
     path = tmp_path / "run.checkpoint"
     result = solve(checkpoint=path, checkpoint_every=0)
     assert story(result) == story(solve())
@@ -404,7 +404,7 @@ def test_a_disk_that_fills_up_later(tmp_path, monkeypatch):
         written.append(args)
         write_checkpoint(*args)
 
-    monkeypatch.setattr(systola.run, "write_checkpoint", write)
+    monkeypatch.setattr(systola.run.loop, "write_checkpoint", write)
     result = solve(checkpoint=path, checkpoint_every=0)
     assert len(written) == 5
     assert len(result.notes) == 1
@@ -422,7 +422,7 @@ def test_a_disk_that_has_room_again(tmp_path, monkeypatch):
             full_disk()
         write_checkpoint(*args)
 
-    monkeypatch.setattr(systola.run, "write_checkpoint", write)
+    monkeypatch.setattr(systola.run.loop, "write_checkpoint", write)
     assert solve(checkpoint=path, checkpoint_every=0).notes == []
     assert read_checkpoint(path)[0]["step"] == STEPS
 

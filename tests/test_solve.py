@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-import systola.run
+import systola.run.loop
 from conftest import Balance, OneMax, binary_problems, changed, small_knapsack, small_release, story
 from systola.backends import cpu
 from systola.model.objective import evaluate
@@ -76,7 +76,7 @@ def plain_value(problem, solution):
 @pytest.fixture
 def every_step(monkeypatch):
     """Callbacks are called after every step."""
-    monkeypatch.setattr(systola.run, "_REPORT_SECONDS", 0)
+    monkeypatch.setattr(systola.run.loop, "REPORT_SECONDS", 0)
 
 
 # One seed, one answer

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-import systola.run
+import systola.run.loop
 from conftest import Balance, small_knapsack, story
 
 ENGINES = [sy.SGS("B", length=8, width=2), sy.SGA(size=10), sy.RS(size=7)]
@@ -109,14 +109,14 @@ def test_target_does_not_depend_on_the_clock(monkeypatch):
     usual = run(stop, seed=seed)
     assert usual.stop == "target"
     assert 0 <= usual.iterations - found_at < usual.trace.stride  # looked at when a sample is taken
-    monkeypatch.setattr(systola.run, "_CALL_SECONDS", 1e-9)  # as on a machine where a step takes long
+    monkeypatch.setattr(systola.run.loop, "CALL_SECONDS", 1e-9)  # as on a machine where a step takes long
     assert story(run(stop, seed=seed, threads=1)) == story(usual)
 
 
 @pytest.mark.parametrize("stop", [sy.Stall(600), sy.Evaluations(1501), sy.Iterations(700)], ids=repr)
 def test_other_budgets_do_not_depend_on_the_clock(monkeypatch, stop):
     usual = run(stop)
-    monkeypatch.setattr(systola.run, "_CALL_SECONDS", 1e-9)
+    monkeypatch.setattr(systola.run.loop, "CALL_SECONDS", 1e-9)
     assert story(run(stop, threads=1)) == story(usual)
 
 

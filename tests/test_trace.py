@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import systola as sy
-import systola.run
+import systola.run.loop
 from conftest import Balance, small_knapsack
 from systola.trace import MOST_SAMPLES, Sample, Trace
 
@@ -83,5 +83,5 @@ def test_sampling_does_not_depend_on_the_clock(monkeypatch):
 
     usual = samples()
     for seconds in (1e-9, 1e-4, 10.0):  # how long a call of a kernel is to last: one step, some, all
-        monkeypatch.setattr(systola.run, "_CALL_SECONDS", seconds)
+        monkeypatch.setattr(systola.run.loop, "CALL_SECONDS", seconds)
         assert samples() == usual

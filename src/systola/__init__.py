@@ -57,9 +57,9 @@ from systola.problems import (
     QuadraticAssignment,
 )
 from systola.result import Result
-from systola.run import Progress
+from systola.run.budget import Evaluations, Iterations, Seconds, Stall, Stop, Target
+from systola.run.execution import Progress
 from systola.solve import solve
-from systola.stop import Evaluations, Iterations, Seconds, Stall, Stop, Target
 from systola.version import __version__
 
 __all__ = [

@@ -13,7 +13,7 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.problem import Problem, space_of
-from systola.stop import Stop
+from systola.run.budget import Stop
 
 
 def check_problem(problem: Any) -> None:

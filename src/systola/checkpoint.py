@@ -85,6 +85,14 @@ def _unpack(raw: bytes) -> dict[str, Array]:
     return arrays
 
 
+def read_state(path: str | Path, identity: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Array]]:
+    """State and arrays of a run with this identity; an InputError if it was another one."""
+    state, arrays = read_checkpoint(path)
+    check_identity(state, identity, path)
+    _check_progress(state, path)
+    return state, arrays
+
+
 def check_identity(state: dict[str, Any], identity: dict[str, Any], path: str | Path) -> None:
     """An InputError if a checkpoint's state is not of the run that this identity describes."""
     for key, wanted in identity.items():
@@ -95,7 +103,7 @@ def check_identity(state: dict[str, Any], identity: dict[str, Any], path: str | 
             )
 
 
-def check_progress(state: dict[str, Any], path: str | Path) -> None:
+def _check_progress(state: dict[str, Any], path: str | Path) -> None:
     """An InputError if a checkpoint's state does not say how far its run had come."""
     missing = {"step", "seconds", "trace"} - set(state)
     if missing:

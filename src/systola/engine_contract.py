@@ -17,8 +17,8 @@ from systola.errors import CheckFailed, InfeasibleWarning
 from systola.islands.islands import Islands
 from systola.problem import Problem
 from systola.result import Result
+from systola.run.budget import Iterations
 from systola.solve import solve
-from systola.stop import Iterations
 
 
 def check_engine(engine: Engine, problem: Problem, steps: int = 6, seed: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""All that problems, operators and engines of your own need, beside `systola` itself.
+"""All that problems, operators, engines and searches of your own need, beside `systola` itself.
 
 docs/own-problem.md, docs/own-operator.md and docs/own-engine.md show how it is used.
 """
@@ -47,6 +47,9 @@ from systola.operators.appraisal import appraise, choose_appraisal, gauge
 from systola.operators.genes import copy, get, put
 from systola.population import assess, note, ranks_above, replace_row
 from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw, exponential, numbers
+from systola.run.loop import Run, run_search
+from systola.run.search import Found, Search
+from systola.solve import open_search
 from systola.stop_flag import must_leave
 
 __all__ = [
@@ -67,6 +70,7 @@ __all__ = [
     "Digits",
     "EvaluationState",
     "Flips",
+    "Found",
     "InsertionBlocks",
     "Insertions",
     "LocalSearch",
@@ -74,6 +78,8 @@ __all__ = [
     "Reassignments",
     "Repair",
     "Reversals",
+    "Run",
+    "Search",
     "Seeding",
     "Segments",
     "SwapTable",
@@ -103,6 +109,7 @@ __all__ = [
     "must_leave",
     "note",
     "numbers",
+    "open_search",
     "padded",
     "prefers",
     "put",
@@ -111,6 +118,7 @@ __all__ = [
     "register_engine",
     "replace_row",
     "reverse",
+    "run_search",
     "sample",
     "state_of",
     "swap",

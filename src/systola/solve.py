@@ -16,9 +16,8 @@ from systola.archive import nondominated
 from systola.arguments import check_backend, check_options, check_paths, check_problem, make_stop, within_memory
 from systola.backends import cpu
 from systola.backends.session import Session, Work
-from systola.checkpoint import check_identity, check_progress, read_checkpoint
+from systola.checkpoint import read_state
 from systola.encodings import Array
-from systola.ending import attach_result
 from systola.engines.catalog import make_engine
 from systola.engines.engine import Design, Engine
 from systola.engines.pareto import PLS
@@ -36,9 +35,13 @@ from systola.probing import evaluate_plainly, measures_of
 from systola.problem import Problem, bind, can_compare, digest_of, record_of, senses_of, space_of
 from systola.result import Result
 from systola.rng import check_seed
-from systola.run import Callback, Run, objective_of, violation_of
+from systola.run.budget import Stop
+from systola.run.ending import attach_result
+from systola.run.engine_search import EngineSearch, rows_of
+from systola.run.execution import Callback, Execution
+from systola.run.loop import Run
+from systola.run.units import objective_of, violation_of
 from systola.signals import held_signals, interruptible
-from systola.stop import Stop
 from systola.version import __version__
 
 
@@ -110,14 +113,13 @@ def solve(
         with within_memory(problem):
             designs = lay_out(problem, engines)
             stop = _limit(make_stop(stop), designs)
-            given = _storage_of(problem, start, min(d.started for d in designs))
-            probe = problem.encoding.example(space_of(problem))
-            if len(given):
-                probe = problem.encoding.load(space_of(problem), given[:1])[0]
+            rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
+            given = problem.encoding.load(space_of(problem), rows)
+            probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
         compiled, measures, dtype = measures_of(problem, probe, backend)
         saving = Path(checkpoint) if checkpoint else None, checkpoint_every
         backend = backend if compiled else "python"
-        run: Run | Archipelago
+        run: Execution
         if isinstance(engine, Islands):
             if backend == "cuda":
                 raise InputError("islands run on the CPU, but the backend is cuda; leave it out")
@@ -136,9 +138,10 @@ def solve(
         else:
             work = Work(problem, designs[0], measures, dtype, seed)
             with within_memory(problem):
-                session = _open_session(work, backend, threads, device)
+                search = EngineSearch(work, _open_session(work, backend, threads, device), bool(checkpoint))
             identity = _identify(work, engine)
-            run = Run(work, session, stop, callback, *saving, identity, _read_state(resume, identity))
+            state = read_state(resume, identity) if resume else None
+            run = Run(search, stop, callback, *saving, identity, state)
         run.compile()
     with held_signals(run.ask_to_stop) as run.interruption:
         run.go(given)
@@ -147,6 +150,41 @@ def solve(
         attach_result(run.failure, result)
         raise run.failure
     return result
+
+
+def open_search(
+    problem: Problem,
+    engine: Engine | str | None = None,
+    *,
+    seed: int = 1,
+    backend: str = "cpu",
+    threads: int | None = None,
+) -> EngineSearch:
+    """The search that `solve` would run, for a host of your own: compiled, not started.
+
+    Parameters
+    ----------
+    problem, engine, seed, backend, threads
+        As for `solve`; an engine, not islands.
+
+    Returns
+    -------
+    EngineSearch
+        With `start`, `advance`, `best`, `inject`, `save`, `restore` and `stop`: see `systola.extend.Search`.
+    """
+    check_environment()
+    seed = check_seed(seed)
+    problem, chosen = _fit(problem, engine)
+    if isinstance(chosen, Islands):
+        raise InputError("islands are several searches, but one is wanted; name the engine of a deme")
+    check_backend(backend, threads)
+    with within_memory(problem):
+        design = chosen.prepare(problem)
+        compiled, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), backend)
+        work = Work(problem, design, measures, dtype, seed)
+        search = EngineSearch(work, _open_session(work, backend if compiled else "python", threads, None))
+    search.compile()
+    return search
 
 
 def _fit(problem: Problem, engine: Engine | Islands | str | None) -> tuple[Problem, Engine | Islands]:
@@ -165,16 +203,6 @@ def _fit(problem: Problem, engine: Engine | Islands | str | None) -> tuple[Probl
             f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
         )
     return problem, engine
-
-
-def _read_state(resume: str | Path | None, identity: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Array]] | None:
-    """What a checkpoint of this run holds, if there is one to go on from."""
-    if resume is None:
-        return None
-    state, arrays = read_checkpoint(resume)
-    check_identity(state, identity, resume)
-    check_progress(state, resume)
-    return state, arrays
 
 
 def _identify(work: Work, engine: Engine) -> dict[str, Any]:
@@ -240,25 +268,15 @@ def _open_session(work: Work, backend: str, threads: int | None, device: Any) ->
     return cpu.CpuSession(work, threads, compiled=backend == "cpu")
 
 
-def _storage_of(problem: Problem, start: Any, most: int) -> Array:
-    space = space_of(problem)
-    if start is None:
-        return problem.encoding.empty(space, 0)
-    rows = problem.encoding.store(space, start)
-    if len(rows) > most:
-        raise InputError(f"at most {most} solutions can be started from here, but got {len(rows)}")
-    return rows
-
-
-def _front_of(run: Run | Archipelago, engine: Engine | Islands) -> tuple[list[list[Any]] | None, Array | None]:
+def _front_of(run: Execution, engine: Engine | Islands) -> tuple[list[list[Any]] | None, Array | None]:
     """What an engine that keeps members has found: objectives and decisions, no one dominated and none twice.
 
     Only those with the least violation: feasible ones, if there are any.
     """
-    if not isinstance(engine, PLS) or isinstance(run, Archipelago):
+    population, problem = run.population() if isinstance(engine, PLS) else None, run.problem
+    if population is None or not isinstance(engine, PLS):
         return None, None
-    problem = run.work.problem
-    measures, rows = engine.members(run.session.population())
+    measures, rows = engine.members(population)
     broken = [violation(record_of(problem), row) for row in measures]
     least = min(broken, default=0)
     sound = [not value > least for value in broken]
@@ -270,9 +288,10 @@ def _front_of(run: Run | Archipelago, engine: Engine | Islands) -> tuple[list[li
     return [v if isinstance(v, list) else [v] for v in front], problem.encoding.load(space_of(problem), rows[ranked])
 
 
-def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, compiled: bool) -> Result:
-    problem, seconds = run.work.problem, run.seconds  # what follows may be compiled first, and is no part of the run
-    measures, decisions, found_at = run.best()
+def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled: bool) -> Result:
+    problem, seconds = run.problem, run.seconds  # what follows may be compiled first, and is no part of the run
+    best = run.best()
+    measures, decisions = best.measures, best.decisions
     try:
         problem.encoding.store(space_of(problem), decisions[None])
     except InputError as error:
@@ -281,8 +300,8 @@ def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, 
         ) from None
     # A copy: what is reported stays as it is, whatever `evaluate` does to what it is given.
     plain = cpu.judge(record_of(problem), decisions.copy()) if compiled else evaluate_plainly(problem, decisions)
-    again = np.array(plain if isinstance(plain, tuple) else (plain,), run.work.dtype)
-    exact = run.work.dtype == np.int64
+    again = np.array(plain if isinstance(plain, tuple) else (plain,), measures.dtype)
+    exact = measures.dtype == np.int64
     # Integers agree exactly; float sums made in another order may differ by rounding.
     if not (np.array_equal(again, measures) if exact else np.allclose(again, measures, rtol=1e-9, atol=1e-9)):
         raise CheckFailed(
@@ -323,7 +342,7 @@ def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, 
         solution=decisions,
         evaluations=run.evaluations,
         iterations=run.step,
-        found_at=found_at,
+        found_at=best.step,
         seconds=seconds,
         stop=run.reason,
         repeatable=run.repeatable,
@@ -334,7 +353,7 @@ def _result_of(run: Run | Archipelago, engine: Engine | Islands, instance: str, 
         trace=run.trace,
         front=front,
         front_solutions=front_solutions,
-        islands=run.report() if isinstance(run, Archipelago) else None,
+        islands=run.report(),
         notes=notes,
         versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
     )

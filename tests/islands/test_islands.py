@@ -108,7 +108,7 @@ def test_asynchronous_demes_in_turns_can_be_repeated():
 
 def test_being_watched_changes_nothing(monkeypatch):
     """Progress is told by a thread that must not reach into a session: others are at work in it."""
-    monkeypatch.setattr("systola.islands.archipelago._REPORT_SECONDS", 0.0)
+    monkeypatch.setattr("systola.islands.archipelago.REPORT_SECONDS", 0.0)
     islands = Islands(sy.SteadyState(size=20), 4, synchronous=True)
     look, lookers = Dwelling.best, []
     monkeypatch.setattr(Dwelling, "best", lambda self: lookers.append(threading.current_thread()) or look(self))
@@ -135,7 +135,7 @@ def test_a_deme_equals_the_obvious_twin_with_guests():
     from systola.backends.session import Work
 
     deme = Deme(0, Work(problem, engine.prepare(problem), 2, np.int64, 5), islands, [1])
-    deme.start(problem.encoding.empty(space_of(problem), 0))
+    deme.start()
     twin = Twin(problem, 8, engine.crossover_probability, engine.mutation_probability, 5)
     draws = np.random.default_rng(1)
     queue = []
@@ -269,7 +269,7 @@ def test_a_guest_better_than_all_is_what_a_deme_goes_on_from():
         if name == "ssga":
             continue
         deme = Deme(0, Work(problem, engine.prepare(problem), 2, np.int64, 5), Islands(engine, 2), [1], compiled=False)
-        deme.start(problem.encoding.empty(space_of(problem), 0))
+        deme.start()
         deme.take_in(Parcel(0, 1, 0, 0, np.ones(1, np.uint8), row))
         deme.advance(1)
         deme.look(0.0)

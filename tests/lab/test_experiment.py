@@ -10,7 +10,7 @@ from systola.formats import open_instance
 from systola.lab import experiment
 from systola.lab.experiment import Job, do_job, do_jobs, plan
 from systola.lab.store import Store
-from systola.stop import Stop
+from systola.run.budget import Stop
 
 TINY = {"size": 8}
 STOP = Stop(iterations=4)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-import systola.run
+import systola.run.loop
 from conftest import small_knapsack, small_release, story
 from systola.lab.sweep import _front, sweep_weights
 
@@ -135,7 +135,7 @@ def test_a_callback_sees_every_weight():
 
 
 def test_an_interrupt_ends_the_sweep(monkeypatch):
-    monkeypatch.setattr(systola.run, "_REPORT_SECONDS", 0)
+    monkeypatch.setattr(systola.run.loop, "REPORT_SECONDS", 0)
     interrupted = []
 
     def interrupt_once(progress):

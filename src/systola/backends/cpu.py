@@ -13,10 +13,10 @@ from numba.core.errors import NumbaError
 
 from systola.backends.lane import advance_lane, start_lane
 from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
-from systola.backends.step import at_step, before_steps
+from systola.backends.step import Step, at_step, before_steps
 from systola.encodings import Array
 from systola.engines.engine import conclude
-from systola.engines.immigration import NoPool, welcome
+from systola.engines.immigration import NoPool, admit, welcome
 from systola.errors import InputError, ObjectiveError, SystolaError
 from systola.jit.crew import Crew
 from systola.jit.team import (
@@ -133,13 +133,21 @@ def _judge(problem: Any, x: Any) -> Any:
     return evaluate(problem, x)
 
 
+def _let_in(engine: Any, base: Any, guests: Any, step: Any) -> None:
+    """The first guest joins the population before this step, as the best of where it comes from."""
+    admit(engine, at_step(engine, base, step), guests, 0, True)
+
+
 work = kernel(_work, counting=False)
 crown = kernel(_crown)
 judge = kernel(_judge)
+let_in = kernel(_let_in, counting=False)
 
 
 class CpuSession:
     """A run on the CPU, compiled or interpreted."""
+
+    admits = True
 
     def __init__(self, work: Work, threads: int | None, compiled: bool = True, lanes: int | None = None) -> None:
         self.lanes = lanes or LANES
@@ -186,15 +194,24 @@ class CpuSession:
     def _command(self, kind: int, low: int, high: int, first: int, count: int) -> int:
         fresh = self._crew is None or self._crew.is_gone
         if self._crew is None or fresh:
-            design, seed = self._work.design, self._work.seed
-            base = before_steps(self._record, self._space, self._population, self._lanes, seed)
-            args = (design.record, base, design.cells, design.started, self._pool)
+            design = self._work.design
+            args = (design.record, self._base, design.cells, design.started, self._pool)
             self._crew = Crew(work if self.backend == "cpu" else _work, args, self._most)
         with self.blamed():
             made = self._crew.command(kind, self.threads if low < high and count else 1, low, high, first, count)
         if fresh and self.backend == "cpu":
             self._crew.settle_on(work)
         return made
+
+    @property
+    def _base(self) -> Step:
+        """The record that kernels get; anew each time, since the population may have grown."""
+        return before_steps(self._record, self._space, self._population, self._lanes, self._work.seed)
+
+    def admit(self, step: int, row: Array) -> None:
+        enter = let_in if self.backend == "cpu" else _let_in
+        with self.blamed():
+            enter(self._work.design.record, self._base, row[None], step)
 
     def ask_to_stop(self, at_once: bool) -> None:
         self._lanes.stop[ASKED] = NOW if at_once else SOON

@@ -70,6 +70,7 @@ class CudaSession:
 
     backend = "cuda"
     threads = 1
+    admits = False
 
     def __init__(self, work: Work, device: Device | None = None) -> None:
         self._device: Device = device or open_device()
@@ -99,6 +100,9 @@ class CudaSession:
     def start(self, low: int, high: int) -> None:
         given, rows = np.int64(self._given), np.int64(self._work.design.started)
         self._launch("start", high - low, (self._engine, self._base, given, rows, np.int64(low), np.int64(high)))
+
+    def admit(self, step: int, row: Array) -> None:
+        raise NotImplementedError  # as `admits` says
 
     def ask_to_stop(self, at_once: bool) -> None:
         self._asked = True

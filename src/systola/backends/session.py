@@ -41,6 +41,7 @@ class Session(Protocol):
     threads: int
     lanes: int
     memory: int  # bytes
+    admits: bool  # whether solutions can be let in between two steps
 
     def compile(self) -> None:
         """Compile all that a run needs, or load it from disk."""
@@ -53,6 +54,9 @@ class Session(Protocol):
 
     def sweep(self, step: int, steps: int, low: int, high: int) -> int:
         """Make `steps` steps from `step` on, of the lanes low <= lane < high; how many were made before a stop."""
+
+    def admit(self, step: int, row: Array) -> None:
+        """Let a solution, a row of storage, in before this step, as the best of another deme; if it `admits`."""
 
     def ask_to_stop(self, at_once: bool) -> None:
         """Let kernels at work end after this step, or within it; any thread may call it, at any moment."""

@@ -33,8 +33,8 @@ def bench(backend: str, repeat: int, threads: int | None, as_json: bool) -> None
     from systola.engines.catalog import make_engine
     from systola.errors import CheckFailed
     from systola.formats.catalog import open_instance
+    from systola.run.budget import Iterations
     from systola.solve import solve
-    from systola.stop import Iterations
 
     cases: list[tuple[str, str, int, Any, Any]] = []
     for spec, name, steps in _CASES:

@@ -45,7 +45,7 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     from systola.lab.statistics import compare as test
     from systola.lab.store import Store
     from systola.lab.tables import mean_table, render, significance_table
-    from systola.stop import Stop
+    from systola.run.budget import Stop
 
     names = [name.strip() for name in algorithms.split(",") if name.strip()]
     if len(names) < 2 or len(set(names)) < len(names):

@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from systola.run import Progress
+from systola.run.execution import Progress
 
 
 def show_number(value: Any) -> str:

@@ -64,9 +64,9 @@ def solve(**options: Any) -> None:
     from systola.engines.catalog import make_engine, settings_of
     from systola.formats.catalog import open_instance
     from systola.islands import mpi
+    from systola.run.budget import Stop
     from systola.solve import parameters_of
     from systola.solve import solve as run
-    from systola.stop import Stop
 
     plan = _merge(options)
     if not plan.get("instance"):

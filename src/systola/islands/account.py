@@ -11,7 +11,7 @@ from systola.encodings import Array
 from systola.islands.deme import Counters, Deme
 from systola.population import ranks_above
 from systola.problem import Problem, record_of
-from systola.run import objective_of, violation_of
+from systola.run.units import objective_of, violation_of
 from systola.trace import MOST_SAMPLES, Sample, Trace
 
 Found = tuple[int, int, float, Array]  # a better solution: step, deme, seconds, measures

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import signal
 import threading
 import time
@@ -13,11 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from systola.backends.session import Work
-from systola.encodings import Array
-from systola.ending import ask_to_stop, time_limit
 from systola.errors import InputError
-from systola.faults import told_plainly
 from systola.islands.account import Account, Outcome, Part, account_of, conclude, describe, events_of, join_histories
 from systola.islands.deme import Deme
 from systola.islands.islands import Islands
@@ -29,19 +26,19 @@ from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
 from systola.population import ranks_above
-from systola.problem import record_of, space_of
-from systola.run import Callback, Progress, objective_of, violation_of
+from systola.problem import Problem, record_of, space_of
+from systola.run.budget import FOREVER, Budget, Spent, Stop
+from systola.run.ending import ask_to_stop, time_limit
+from systola.run.execution import REPORT_SECONDS, Callback, Progress
+from systola.run.search import Found, Solutions
+from systola.run.units import objective_of, violation_of
 from systola.signals import Interruption
-from systola.stop import Stop
 from systola.trace import Trace
-
-_REPORT_SECONDS = 0.25
-_FOREVER = 2**62
 
 
 @dataclass
 class Archipelago:
-    """One run of islands; `go` runs it to its end. It has what a result is made from, as `Run` has."""
+    """One run of islands; `go` runs it to its end. To `solve` it is an `Execution`, as `Run` is."""
 
     plan: Plan
     islands: Islands
@@ -72,10 +69,13 @@ class Archipelago:
     _outcome: Outcome | None = None
     _journal: Journal | None = None  # to replay
 
+    def __post_init__(self) -> None:
+        self._budget = Budget(self.stop, self.plan.per_step)
+
     @property
-    def work(self) -> Work:
-        """That of the first deme; the problem is that of all."""
-        return self.plan.work(0)
+    def problem(self) -> Problem:
+        """That of all demes."""
+        return self.plan.problem
 
     def clock(self) -> float:
         """Seconds since the beginning, compiling not counted, earlier parts of a resumed run included."""
@@ -89,17 +89,20 @@ class Archipelago:
         if self.callback:
             self.callback(Progress("compiling", 0, 0, 0.0))
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
-        with told_plainly(self.plan.problem):
-            for number in range(rank, len(self.plan), ranks):
-                deme = self._make(number)
-                deme.session.compile()
-                self.demes.append(deme)
+        for number in range(rank, len(self.plan), ranks):
+            deme = self._make(number)
+            deme.search.compile()
+            self.demes.append(deme)
 
     def ask_to_stop(self) -> None:
         """Let all demes end after the steps under way, if these end soon, or within them; any thread may call it."""
-        ask_to_stop(deme.session for deme in self.demes)
+        self.interruption.asked = True
+        self._halt()
 
-    def go(self, given: Array) -> None:
+    def _halt(self) -> None:
+        ask_to_stop(deme.search for deme in self.demes)
+
+    def go(self, solutions: Solutions = ()) -> None:
         """Run until a budget is met or somebody interrupts."""
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
         with self._saving_on_signal():
@@ -110,10 +113,10 @@ class Archipelago:
             if self.world:
                 self.world.meet(self._digest(saved))  # others may still compile, or have failed
             self._began = time.perf_counter()
-            limit = None if self.replay else self.stop.seconds  # a replay goes as far as its record
-            with time_limit(limit and limit - self.clock(), self.ask_to_stop):
+            left = math.inf if self.replay else self._budget.seconds_left(self.clock())
+            with time_limit(left, self._halt):
                 for deme in self.demes if not saved else ():
-                    deme.start(given)
+                    deme.start(solutions)
                 crew = self._run_ranks() if self.world else self._run_threads()
         self.seconds = self.clock()
         self._conclude(crew, ranks)
@@ -173,7 +176,7 @@ class Archipelago:
         for thread in threads:
             thread.start()
         while any(thread.is_alive() for thread in threads):
-            next(t for t in threads if t.is_alive() or t is threads[-1]).join(_REPORT_SECONDS)
+            next(t for t in threads if t.is_alive() or t is threads[-1]).join(REPORT_SECONDS)
             if self._tell("running"):
                 for worker in crew:
                     worker.reason = worker.reason or "callback"
@@ -220,7 +223,7 @@ class Archipelago:
             if saved:
                 self._restore(deme, saved)
             else:
-                deme.start(self.plan.problem.encoding.empty(space_of(self.plan.problem), 0))
+                deme.start()
             self.demes.append(deme)
             self.notes.append(f"deme {number} was adopted at step {deme.step}, after a process had failed")
         return [owners[number] for number in range(len(self.plan))]
@@ -250,22 +253,18 @@ class Archipelago:
         )
 
     def _hire(self, number: int, demes: list[Deme], transport: Transport, saving: Saving | None) -> Worker:
-        journal = self._journal
-        last = dict(journal.last) if journal else dict.fromkeys((deme.number for deme in demes), self._last_step())
-        stop = Stop() if journal else self.stop
-        worker = Worker(demes, transport, stop, last, self.clock, lambda: self.interruption.asked, lambda: None)
+        journal, shared = self._journal, self._budget.in_steps(self.plan.started)
+        # A replay goes as far as its record, whatever the clock says.
+        budgets = {
+            deme.number: Budget(Stop(iterations=journal.last[deme.number])) if journal else shared for deme in demes
+        }
+        worker = Worker(demes, transport, budgets, self.clock, lambda: self.interruption.asked, lambda: None)
         worker.synchronous, worker.replaying = self.islands.synchronous, journal is not None
         worker.saver = Saver(saving, number, demes, transport) if saving else None
         worker.notes = Notebook(part_of(self.record, number)) if self.record else None
         if isinstance(transport, Replay):
             worker.note_round = transport.note_round
         return worker
-
-    def _last_step(self) -> int:
-        last = _FOREVER if self.stop.iterations is None else self.stop.iterations
-        if self.stop.evaluations is not None:
-            last = min(last, (self.stop.evaluations - self.plan.started) // self.plan.per_step)
-        return last
 
     def _man(self, worker: Worker, transport: Mailboxes) -> None:
         try:
@@ -280,9 +279,9 @@ class Archipelago:
         """Why there is nothing left to do."""
         if self.replay:
             return "replayed"
-        if self.stop.stall is not None and outcome.fewest < self._last_step():
-            return "stall"
-        return "evaluations" if self._last_step() != self.stop.iterations else "iterations"
+        made = self.plan.started + outcome.fewest * self.plan.per_step
+        # Where neither iterations nor evaluations ended a deme, it must have stalled.
+        return self._budget.met(Spent(outcome.fewest, made, found=-FOREVER))
 
     @contextmanager
     def _saving_on_signal(self) -> Iterator[None]:
@@ -312,20 +311,15 @@ class Archipelago:
         for deme in self.demes[1:]:
             if ranks_above(record_of(problem), deme.latest[2], measures):
                 measures = deme.latest[2]
-        fractions = [0.0]
-        if self._last_step() < _FOREVER:
-            fractions.append(step / max(1, self._last_step()))
-        if self.stop.seconds:
-            fractions.append(seconds / self.stop.seconds)
         told = Progress(
             stage,
             step,
-            sum(d.work.design.started + d.step * d.work.design.per_step for d in self.demes),
+            sum(deme.search.evaluations for deme in self.demes),
             seconds,
             objective_of(problem, measures),
             violation_of(problem, measures),
-            min(1.0, max(fractions)),
-            sum(deme.session.memory for deme in self.demes),
+            self._budget.in_steps(self.plan.started).fraction(Spent(step, seconds=seconds)),
+            sum(deme.search.memory for deme in self.demes),
         )
         try:
             return bool(self.callback(told))
@@ -366,10 +360,13 @@ class Archipelago:
         """How the best solution developed."""
         return self.outcome.trace
 
-    def best(self) -> tuple[Array, Array, int]:
-        """Measures, decisions and step of the best solution."""
+    def best(self) -> Found:
+        """The best solution of all demes."""
         problem, leader = self.plan.problem, self.outcome.leader
-        return leader.measures, problem.encoding.load(space_of(problem), leader.best)[0], leader.found_at
+        return Found(leader.measures, problem.encoding.load(space_of(problem), leader.best)[0], leader.found_at)
+
+    def population(self) -> None:
+        """There are many, in other threads and processes."""
 
     def report(self) -> dict[str, Any]:
         """What all demes did together, and each of them; a process that is not the first tells of its own ones."""
@@ -390,7 +387,7 @@ class _Telling:
 
     def do(self) -> None:
         now = time.perf_counter()
-        if now - self._told >= _REPORT_SECONDS:
+        if now - self._told >= REPORT_SECONDS:
             self._told = now
             if self._run._tell("running") and not self._worker.reason:
                 self._worker.reason = "callback"

@@ -1,7 +1,8 @@
-"""A deme: an engine's run on its own, that exports some of its solutions and lets in what others send."""
+"""A deme: a search on its own, that exports some of its solutions and lets in what others send."""
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ from systola.islands.islands import Islands
 from systola.islands.parcel import Parcel, count_in, pack, size_of_parcel, unpack
 from systola.problem import space_of
 from systola.reading import is_number, is_whole
+from systola.run.engine_search import EngineSearch
+from systola.run.search import Saved, Solutions
 
 _SEED, _HOLD, _CHOICE = range(3)  # what random numbers are for
 
@@ -47,8 +50,6 @@ class Deme:
     islands: Islands
     neighbours: list[int]
     compiled: bool = True
-    step: int = 0
-    pace: float = 0.0  # seconds that a step takes
     counters: Counters = field(default_factory=Counters)
     history: list[Event] = field(default_factory=list)  # better and better, at exports and imports
     glimpse: Event | None = None  # what is better still, where a run ends between two of them
@@ -57,13 +58,18 @@ class Deme:
 
     def __post_init__(self) -> None:
         self.session = Dwelling(self.work, self.compiled, self.islands.pool)
+        self.search = EngineSearch(self.work, self.session)
         self.pool = self.session.pool
         self.goal = self.next_stop()  # of a round of synchronous demes; what was sent by its end is imported after it
 
-    def start(self, given: Array) -> None:
+    @property
+    def step(self) -> int:
+        """Steps made."""
+        return self.search.step
+
+    def start(self, solutions: Solutions = ()) -> None:
         """Make the first population."""
-        self.session.give(given)
-        self.session.start(0, self.session.lanes)
+        self.search.start(solutions)
         self.look(0.0)
 
     def next_stop(self) -> int:
@@ -71,16 +77,12 @@ class Deme:
         out, back = self.islands.export_every, self.islands.import_every
         return min((self.step // out + 1) * out, (self.step // back + 1) * back)
 
-    def advance(self, last: int) -> None:
-        """Steps up to this one, unless they are asked to stop."""
+    def advance(self, last: int, seconds: float = math.inf) -> None:
+        """Steps up to this one, or those that fit into the time, unless they are asked to stop."""
         began = time.perf_counter()
-        made = self.session.sweep(self.step + 1, last - self.step, 0, self.session.lanes)
-        took = time.perf_counter() - began
-        if made:
-            self.pace = took / made
-        self.step += made
+        self.search.advance(last - self.step, seconds)
+        self.counters.computing += time.perf_counter() - began
         self.counters.injected = int(self.pool.state[INJECTED])
-        self.counters.computing += took
 
     def look(self, seconds: float, stopped: bool = True) -> None:
         """After some steps: see whether they brought anything better; now, `seconds` after the beginning of the run.
@@ -155,32 +157,35 @@ class Deme:
         """Solutions in the pool."""
         return int(self.pool.state[COUNT])
 
-    def save(self, waiting: list[Parcel]) -> tuple[dict[str, Any], dict[str, Array]]:
-        """All that the deme needs to go on, between two steps, with what has arrived and was not taken in."""
+    def save(self, waiting: list[Parcel]) -> Saved | None:
+        """All that the deme needs to go on, with what has arrived and was not taken in; None if it left a step."""
+        saved = self.search.save()
+        if saved is None:
+            return None
         elites = np.stack(self._elites) if self._elites else self.pool.guests[:0]
         mail = np.zeros((len(waiting), self._parcel_size), np.uint8)
         for parcel, room in zip(waiting, mail, strict=True):
             pack(parcel, room)
         state = {
             "deme": self.number,
-            "step": self.step,
+            **saved[0],
             "goal": self.goal,
             "counters": asdict(self.counters),
             "history": [[step, seconds, measures.tolist()] for step, seconds, measures in self.history],
             "serials": {str(k): v for k, v in self._serials.items()},
         }
         arrays = {f"pool.{k}": v for k, v in self.pool._asdict().items()}
-        return state, {**self.session.save(), **arrays, "elites": elites, "mail": mail}
+        return state, {**saved[1], **arrays, "elites": elites, "mail": mail}
 
     def restore(self, state: dict[str, Any], arrays: dict[str, Array]) -> list[Parcel]:
         """The inverse of `save`; gives back what waits for the deme."""
         wrong = self._find_wrong(state, arrays)
         if wrong:
             raise InputError(f"the checkpoint's {wrong} does not fit these islands")
-        self.session.restore(arrays)
+        self.search.restore(state, arrays)
         for name, values in self.pool._asdict().items():
             values[...] = arrays[f"pool.{name}"]
-        self.step, self.goal = int(state["step"]), int(state["goal"])
+        self.goal = int(state["goal"])
         self.counters = Counters(**state["counters"])
         self.history = [(s, t, np.array(m, self.work.dtype)) for s, t, m in state["history"]]
         self._serials = {int(k): v for k, v in state["serials"].items()}

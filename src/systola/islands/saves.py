@@ -156,16 +156,20 @@ class Saver:
         """The last checkpoint: all workers have ended, and the first one of each process saves all of its demes."""
         self._demes = demes
         self._whole = world.hear(self._whole) if world else self._whole
-        left = any(deme.session.is_left() for deme in demes)  # within a step: the set before stays the last whole one
-        part = {"left": True} if left else self._write(self._pack())
+        packed = self._pack()
+        part = {"left": True} if packed is None else self._write(packed)
         parts = world.gather(part) if world else [part]
         if parts and not any("left" in part for part in parts):
             self._name(parts)
 
-    def _pack(self) -> dict[int, bytes]:
+    def _pack(self) -> dict[int, bytes] | None:
+        """None if a deme has left a step, as it may when the run ends: the set before stays the last whole one."""
         contents, self._step = {}, max((deme.step for deme in self._demes), default=0)
         for deme in self._demes:
-            state, arrays = deme.save(self._transport.waiting(deme.number))
+            saved = deme.save(self._transport.waiting(deme.number))
+            if saved is None:
+                return None
+            state, arrays = saved
             contents[deme.number] = pack_checkpoint({**state, "seconds": self._saving.clock()}, arrays)
         return contents
 

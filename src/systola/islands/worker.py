@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from systola.faults import check_faults
 from systola.islands.deme import Deme
 from systola.islands.journal import Notebook
 from systola.islands.parcel import Parcel
 from systola.islands.saves import Saver
 from systola.islands.transport import BREAK, END, Transport, Vote
-from systola.run import reaches
-from systola.stop import Stop
+from systola.run.budget import Budget, Spent
+from systola.run.execution import CALL_SECONDS
+from systola.run.units import reaches
 
-_CALL_SECONDS = 0.1  # a call of a kernel lasts about this long, so that a run ends promptly
 _REST_SECONDS = 50e-6
 
 
@@ -30,8 +29,7 @@ class Worker:
 
     demes: list[Deme]
     transport: Transport
-    stop: Stop
-    last: dict[int, int]  # the step that is a deme's last
+    budgets: Mapping[int, Budget]  # of each deme, in steps
     clock: Callable[[], float]  # seconds since the beginning of the run
     interrupted: Callable[[], bool]
     rest: Callable[[], None]  # what else is to be done from time to time
@@ -85,8 +83,8 @@ class Worker:
     def _take_turn(self, deme: Deme) -> bool:
         began, step = time.perf_counter(), deme.step
         stopped = self._stretch(deme, deme.next_stop())
-        by_time = self.stop.seconds is not None
-        made = (deme.step - step) * deme.work.design.per_step
+        by_time = self.budgets[deme.number].stop.seconds is not None
+        made = (deme.step - step) * deme.search.per_step
         self._spent[deme.number] += time.perf_counter() - began if by_time else made
         return stopped
 
@@ -128,31 +126,28 @@ class Worker:
         self.rest()
 
     def _may_go_on(self, deme: Deme) -> bool:
-        return not self.reason and deme.step < self.last[deme.number] and not self._has_stalled(deme)
-
-    def _has_stalled(self, deme: Deme) -> bool:
-        stall = self.stop.stall
-        return stall is not None and bool(deme.history) and deme.step - deme.history[-1][0] >= stall
+        if self.reason:
+            return False
+        return self.budgets[deme.number].steps_left(Spent(deme.step, 0, 0.0, deme.history[-1][0])) > 0
 
     def _is_done(self) -> bool:
         return not self._held and not any(self._may_go_on(deme) for deme in self.demes)
 
     def _stretch(self, deme: Deme, stop: int) -> bool:
         """Steps up to the next export or import; false if the run ends before."""
-        last = min(stop, self.last[deme.number])
+        budget = self.budgets[deme.number]
+        last = min(stop, budget.last_step())  # whether a deme has stalled is known only where it stops
         while deme.step < last and not self.reason:
-            steps = int(_CALL_SECONDS / deme.pace) if deme.pace > 0 else 1
-            deme.advance(min(last, deme.step + max(1, steps)))
-            if self.stop.seconds is not None and self.clock() >= self.stop.seconds:
+            deme.advance(last, CALL_SECONDS)
+            if budget.stop.seconds is not None and budget.seconds_left(self.clock()) <= 0:
                 self.reason = "seconds"
             elif self.interrupted():
                 self.reason = "interrupted"
-        check_faults(deme.work.problem, deme.session)
         deme.look(self.clock(), deme.step == stop)
         return deme.step == stop
 
     def _check(self, deme: Deme) -> None:
-        target = self.stop.target
+        target = self.budgets[deme.number].stop.target
         if target is not None and not self.reason and reaches(deme.work.problem, deme.latest[2], target):
             self.reason = "target"
 

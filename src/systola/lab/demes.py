@@ -21,10 +21,8 @@ from systola.islands.transport import Mailboxes
 from systola.islands.worker import Worker
 from systola.probing import measures_of
 from systola.problem import MINIMISE, Problem, bind, senses_of, space_of
-from systola.run import objective_of, violation_of
-from systola.stop import Stop
-
-_FOREVER = 2**62
+from systola.run.budget import Budget, Stop
+from systola.run.units import objective_of, violation_of
 
 
 @dataclass(frozen=True)
@@ -59,8 +57,8 @@ def make_demes(problem: Problem, islands: Islands, seed: int = 1) -> list[Deme]:
     for number, engine in enumerate(engines):
         work = Work(problem, engine.prepare(problem), measures, dtype, seed_of(seed, number))
         deme = Deme(number, work, islands, neighbours_of(number, len(engines)))
-        deme.session.compile()
-        deme.start(problem.encoding.empty(space_of(problem), 0))
+        deme.search.compile()
+        deme.start()
         demes.append(deme)
     return demes
 
@@ -95,7 +93,7 @@ def take_census(problem: Problem, islands: Islands, stop: Stop, threads: int = 1
     demes = make_demes(problem, islands, seed)
     workers = max(1, min(threads, len(demes)))
     transport = Mailboxes(workers, islands.send_slots, islands.rate)
-    last = dict.fromkeys(range(len(demes)), stop.iterations or _FOREVER)
+    budgets = dict.fromkeys(range(len(demes)), Budget(stop))
     halted = threading.Event()
     began = time.perf_counter()
     crew, books = [], []
@@ -103,7 +101,7 @@ def take_census(problem: Problem, islands: Islands, stop: Stop, threads: int = 1
         book: dict[int, Any] = {}
         mine = demes[k::workers]
         crew.append(
-            Worker(mine, transport, stop, last, lambda: time.perf_counter() - began, halted.is_set, _noting(mine, book))
+            Worker(mine, transport, budgets, lambda: time.perf_counter() - began, halted.is_set, _noting(mine, book))
         )
         crew[-1].synchronous = islands.synchronous
         books.append(book)

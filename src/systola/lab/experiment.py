@@ -20,8 +20,8 @@ from systola.formats.catalog import open_instance
 from systola.lab.store import Key, Store
 from systola.lab.workers import Death, Request, work
 from systola.problem import digest_of
+from systola.run.budget import Stop
 from systola.solve import solve
-from systola.stop import Stop
 from systola.version import __version__
 
 

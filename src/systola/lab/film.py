@@ -11,9 +11,9 @@ from systola.encodings import Array
 from systola.errors import InputError
 from systola.model.objective import fitness
 from systola.problem import Problem, record_of
-from systola.run import Progress
+from systola.run.budget import Iterations
+from systola.run.execution import Progress
 from systola.solve import solve
-from systola.stop import Iterations
 
 
 def film_grid(problem: Problem, engine: Any, steps: Sequence[int], seed: int = 1) -> list[Array]:
@@ -31,6 +31,7 @@ def film_grid(problem: Problem, engine: Any, steps: Sequence[int], seed: int = 1
         snapshot = told[-1].snapshot
         assert snapshot is not None  # the last call of a callback is at the end of the run
         population = snapshot()
+        assert population is not None  # engines have one
         worth = np.array([fitness(record_of(problem), row) for row in population.scores], float)
         rows = engine.rows_of_cells(design, population.slots, step)  # as many as a cell has solutions
         frames.append(worth[np.stack(rows)].max(axis=0))

@@ -25,8 +25,8 @@ from systola.lab.statistics import count_signs
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
 from systola.problem import digest_of
+from systola.run.budget import Stop
 from systola.solve import parameters_of, solve
-from systola.stop import Stop
 
 ONE = SteadyState(crossover_probability=1, mutation_probability=1)  # as Chu, Beasley 1997, whom Table 3 follows
 TWO = Islands(ONE, 2)

@@ -18,8 +18,8 @@ from systola.lab.simulation import MODES
 from systola.lab.store import Store
 from systola.problem import Problem, digest_of
 from systola.result import Result
+from systola.run.budget import Stop
 from systola.solve import parameters_of, solve
-from systola.stop import Stop
 
 EXPERIMENT = "pgap"
 

@@ -35,7 +35,7 @@ from systola.lab.simulation import MODES
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
 from systola.problem import Problem, digest_of
-from systola.stop import Stop
+from systola.run.budget import Stop
 
 DEMES = (1, 2, 4, 8)
 POPULATION = 800  # of all demes together, in strong scaling

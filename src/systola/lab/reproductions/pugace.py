@@ -23,8 +23,8 @@ from systola.lab.published import load_figures
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
 from systola.problem import Problem, digest_of, space_of
+from systola.run.budget import Stop
 from systola.solve import parameters_of, solve
-from systola.stop import Stop
 
 EXPERIMENT = "pugace"
 FULL_RUNS, QUICK_RUNS = 10, 3  # with fewer than 3, no one-sided test of 14 can be significant

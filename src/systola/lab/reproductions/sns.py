@@ -22,7 +22,7 @@ from systola.lab.statistics import SMALLEST_SAMPLE, compare
 from systola.lab.store import Store
 from systola.lab.tables import BETTER, NEITHER, WORSE, Cell, Table, compact_table
 from systola.problem import digest_of, space_of
-from systola.stop import Stop
+from systola.run.budget import Stop
 
 EXPERIMENT = "sns"
 FULL_RUNS, QUICK_RUNS = 30, 10  # with fewer than 8, no rank test of 91 pairs can be significant

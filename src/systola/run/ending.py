@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from systola.backends.session import Session
+from systola.run.search import Search
 
 _GRACE_SECONDS = 0.1  # that a step has to end by itself
 
 
-def ask_to_stop(sessions: Iterable[Session]) -> None:
-    """Let sessions end after the step under way, if it ends soon, or within it; any thread may call it."""
-    sessions = list(sessions)
-    for session in sessions:
-        session.ask_to_stop(at_once=False)
+def ask_to_stop(searches: Iterable[Search]) -> None:
+    """Let searches end after the step under way, if it ends soon, or within it; any thread may call it."""
+    searches = list(searches)
+    for search in searches:
+        search.stop(at_once=False)
 
     def insist() -> None:
-        for session in sessions:
-            session.ask_to_stop(at_once=True)
+        for search in searches:
+            search.stop(at_once=True)
 
     _call_later(_GRACE_SECONDS, insist)
 
 
 @contextmanager
-def time_limit(seconds: float | None, ask: Callable[[], None]) -> Iterator[None]:
+def time_limit(seconds: float, ask: Callable[[], None]) -> Iterator[None]:
     """Ask when so many seconds are over, if the time is limited."""
-    if seconds is None:
+    if seconds == math.inf:
         yield
         return
-    timer = _call_later(min(max(0.0, seconds), threading.TIMEOUT_MAX), ask)
+    timer = _call_later(min(seconds, threading.TIMEOUT_MAX), ask)
     try:
         yield
     finally:

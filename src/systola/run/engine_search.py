@@ -1,0 +1,233 @@
+"""The search that an engine's kernels make on a backend."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from systola.backends.session import Session, Work
+from systola.encodings import Array
+from systola.engines.immigration import hosts
+from systola.errors import InputError
+from systola.faults import check_faults, told_plainly
+from systola.population import Population
+from systola.problem import Problem, space_of
+from systola.reading import is_whole
+from systola.run.search import Found, Saved, Search, Solutions
+
+_LONG_SECONDS = 0.2  # a step that takes longer is made a few lanes at a time
+_GUESTS = "guests"  # among saved arrays
+
+
+def rows_of(problem: Problem, solutions: Solutions, most: int) -> Array:
+    """Solutions to start from as rows of storage; an InputError if they are none, or too many."""
+    if len(solutions) == 0:
+        return problem.encoding.empty(space_of(problem), 0)
+    rows = problem.encoding.store(space_of(problem), np.asarray(solutions))
+    if len(rows) > most:
+        raise InputError(f"at most {most} solutions can be started from here, but got {len(rows)}")
+    return rows
+
+
+class EngineSearch(Search):
+    """An engine laid out for a problem, and the session in which its kernels run.
+
+    A step that takes long is cut: lanes are independent within a step, so a call makes a few of them. What is injected
+    waits in a queue; before each step from the second on one solution is let in, as the best of another deme is.
+
+    Parameters
+    ----------
+    work, session
+        What is run, and where.
+    keeps_steps
+        Whether there is something to save within a long step, too: the state before it is then kept, at the price of
+        copying it.
+    """
+
+    def __init__(self, work: Work, session: Session, keeps_steps: bool = False) -> None:
+        self.work, self.session = work, session
+        self.problem = work.problem
+        self.step = self.evaluations = 0
+        self.per_step = work.design.per_step
+        self.whole = True
+        self._pace = 0.0  # seconds that a step takes, 0 before the first one
+        self._guests: list[Array] = []  # rows of storage that wait to be let in
+        self._invited = False  # whether one of them was, before the step under way
+        self._starting = False  # the step under way is the first population
+        self._low = 0  # lanes of it that are done
+        self._spent = 0.0  # seconds that they took
+        self._latest = 1, 0.0  # lanes of the last call, and the seconds of that
+        self._keeps_steps = keeps_steps
+        self._kept: Saved | None = None
+
+    @property
+    def backend(self) -> str:
+        return self.session.backend
+
+    @property
+    def threads(self) -> int:
+        return self.session.threads
+
+    @property
+    def memory(self) -> int:
+        return self.session.memory
+
+    def compile(self) -> None:
+        with told_plainly(self.problem):
+            self.session.compile()
+
+    def start(self, solutions: Solutions = ()) -> None:
+        rows = self.work.design.started
+        self.session.give(rows_of(self.problem, solutions, rows))
+        self._starting = True
+        self._open_step()
+        # With the first row there is an answer: it is made whoever asks to stop, and is in the last of these lanes.
+        self._cover(-(-self.session.lanes // max(1, rows)))
+        self.evaluations = max(1, self.evaluations)
+
+    def advance(self, steps: int, seconds: float = math.inf) -> int:
+        made, limited = 0, seconds < math.inf
+        if not self.whole:
+            made = self._cover(self._count_lanes(seconds))
+            if limited or not self.whole:
+                return made
+        if made < steps:
+            if limited and not 0 < self._pace <= _LONG_SECONDS:
+                self._begin_long_step()
+                made += self._cover(1)
+            else:
+                made += self._sweep(steps - made, seconds)
+        return made
+
+    def _sweep(self, steps: int, seconds: float) -> int:
+        """Whole steps, as many as fit into the time; one by one as long as somebody waits to be let in."""
+        session, limited, made = self.session, seconds < math.inf, 0
+        if limited:
+            steps = min(steps, max(1, int(seconds / self._pace)))
+        while made < steps:
+            invited = bool(self._guests) and self._let_in()
+            wanted = 1 if self._guests else steps - made
+            self.whole = False  # until it is certain: an interrupt may come at any moment
+            began = time.perf_counter()
+            done = session.sweep(self.step + 1, wanted, 0, session.lanes)
+            self._count_steps(done, time.perf_counter() - began)
+            self.whole = not session.is_left() and (done > 0 or not invited)
+            check_faults(self.problem, session)
+            made += done
+            if limited or done < wanted:
+                break
+        return made
+
+    def _begin_long_step(self) -> None:
+        if self._keeps_steps:
+            state, arrays = self._state()
+            self._kept = state, {name: array.copy() for name, array in arrays.items()}
+        self._invited = self._let_in()
+        self._open_step()
+
+    def _open_step(self) -> None:
+        self.whole, self._low, self._spent = False, 0, 0.0
+
+    def _count_lanes(self, seconds: float) -> int:
+        """How many lanes fit into a call of so many seconds, by what the last ones took."""
+        if seconds == math.inf:
+            return self.session.lanes
+        lanes, took = self._latest
+        return max(1, min(4 * lanes, int(lanes * seconds / max(took, 1e-9))))
+
+    def _cover(self, lanes: int) -> int:
+        """The next lanes of the step under way; how many steps became whole by it."""
+        session, low = self.session, self._low
+        high = min(low + lanes, session.lanes)
+        made, began = 1, time.perf_counter()
+        if self._starting:
+            session.start(low, high)
+        else:
+            made = session.sweep(self.step + 1, 1, low, high)
+        took = time.perf_counter() - began
+        check_faults(self.problem, session)
+        if made == 0 or session.is_left():  # asked to stop: if nothing of the step is done, it was not begun
+            self.whole = low == 0 and not session.is_left() and not self._invited
+            return 0
+        self._latest = high - low, took
+        self._low, self._spent = high, self._spent + took
+        return self._close_step() if high == session.lanes else self._close_part()
+
+    def _close_part(self) -> int:
+        if self._starting:
+            self.evaluations = self.work.design.started * self._low // self.session.lanes
+        return 0
+
+    def _close_step(self) -> int:
+        self.whole, self._kept = True, None
+        if self._starting:
+            self._starting = False
+            self.evaluations = self.work.design.started
+            return 0
+        self._count_steps(1, self._spent)
+        return 1
+
+    def _count_steps(self, made: int, seconds: float) -> None:
+        self.step += made
+        self.evaluations += made * self.per_step
+        if made:
+            self._pace = max(seconds / made, 1e-9)
+
+    def best(self) -> Found:
+        best, problem = self.session.best(), self.problem
+        row = best.best.copy()
+        return Found(best.score[0].copy(), lambda: problem.encoding.load(space_of(problem), row)[0], int(best.step[0]))
+
+    def inject(self, solutions: Solutions) -> None:
+        record = self.work.design.record
+        if not hosts(record):
+            raise InputError(
+                f"an engine without `berth` takes no solutions while it runs, and {_name(record)} has none"
+            )
+        if not self.session.admits:
+            raise InputError(f"the backend {self.backend} takes no solutions while a search runs; use the cpu")
+        self._guests += list(self.problem.encoding.store(space_of(self.problem), np.asarray(solutions)))
+
+    def _let_in(self) -> bool:
+        """Before a step: one of those who wait; whether there was any.
+
+        Not before the first step, which concludes the first population: engines make it ready for guests then.
+        """
+        if not self._guests or self.step == 0:
+            return False
+        self.session.admit(self.step + 1, self._guests.pop(0))
+        return True
+
+    def save(self) -> Saved | None:
+        return self._state() if self.whole else self._kept
+
+    def _state(self) -> Saved:
+        guests = {_GUESTS: np.stack(self._guests)} if self._guests else {}
+        return {"step": self.step}, {**self.session.save(), **guests}
+
+    def restore(self, state: dict[str, Any], arrays: dict[str, Array]) -> None:
+        guests = arrays.get(_GUESTS)
+        if not is_whole(state.get("step")) or (guests is not None and not self._may_come(guests)):
+            raise InputError("the checkpoint's step and guests must be those of a search like this one, but are not")
+        self.session.restore(arrays)
+        self.step, self._guests = int(state["step"]), [] if guests is None else list(guests)
+        self.evaluations = self.work.design.started + self.step * self.per_step
+
+    def _may_come(self, guests: Array) -> bool:
+        encoding, space = self.problem.encoding, space_of(self.problem)
+        row = encoding.empty(space, 0)
+        fits = guests.dtype == row.dtype and guests.shape[1:] == row.shape[1:] and hosts(self.work.design.record)
+        return fits and self.session.admits and bool(encoding.are_sound(space, guests).all())
+
+    def stop(self, at_once: bool = False) -> None:
+        self.session.ask_to_stop(at_once)
+
+    def population(self) -> Population:
+        return self.session.population()
+
+
+def _name(record: object) -> str:
+    return type(record).__name__.partition("_")[0]
