@@ -242,6 +242,7 @@ def test_what_is_no_solution_is_refused():
     for solutions, words in (
         ([[0, 1]], "16 decisions a solution"),
         ([[2] * 16], "binary decisions are 0 or 1"),
+        ([[0] * 16, [1]], "rows of different lengths"),
     ):
         with pytest.raises(sy.InputError, match=words):
             search.inject(solutions)

@@ -24,12 +24,18 @@ _GUESTS = "guests"  # among saved arrays
 
 def rows_of(problem: Problem, solutions: Solutions, most: int) -> Array:
     """Solutions to start from as rows of storage; an InputError if they are none, or too many."""
-    if len(solutions) == 0:
+    none = solutions.shape[:1] == (0,) if isinstance(solutions, np.ndarray) else solutions in ((), [])
+    if none:
         return problem.encoding.empty(space_of(problem), 0)
-    rows = problem.encoding.store(space_of(problem), np.asarray(solutions))
+    rows = _store(problem, solutions)
     if len(rows) > most:
         raise InputError(f"at most {most} solutions can be started from here, but got {len(rows)}")
     return rows
+
+
+def _store(problem: Problem, solutions: Any) -> Array:
+    """Rows of storage; the encoding says what is wrong with whatever is no solution."""
+    return problem.encoding.store(space_of(problem), solutions)
 
 
 class EngineSearch(Search):
@@ -189,7 +195,7 @@ class EngineSearch(Search):
             )
         if not self.session.admits:
             raise InputError(f"the backend {self.backend} takes no solutions while a search runs; use the cpu")
-        self._guests += list(self.problem.encoding.store(space_of(self.problem), np.asarray(solutions)))
+        self._guests += list(_store(self.problem, solutions))
 
     def _let_in(self) -> bool:
         """Before a step: one of those who wait; whether there was any.
