@@ -16,6 +16,7 @@ from systola.extend import open_search, run_search
 from systola.islands.deme import Deme
 from systola.islands.islands import Islands
 from systola.islands.parcel import Parcel
+from systola.problem import space_of
 from systola.run.engine_search import EngineSearch
 
 STEPS = 12
@@ -163,7 +164,7 @@ def test_what_is_injected_comes_in_as_in_islands(name, when):
     deme = Deme(0, Work(PROBLEM, engine.prepare(PROBLEM), 2, np.int64, 3), Islands(engine, 2), [1], compiled=False)
     deme.start()
     deme.advance(when)
-    rows = PROBLEM.encoding.store(PROBLEM.space, np.array(guests))
+    rows = PROBLEM.encoding.store(space_of(PROBLEM), np.array(guests))
     deme.take_in(Parcel(0, 1, 0, when, np.ones(2, np.uint8), rows))
     deme.advance(STEPS)
     assert deme.counters.injected == 2
