@@ -5,7 +5,7 @@ VENV := .venv
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-long test-oldest parity crosscheck lint bench reproduce soak fuzz clean
+.PHONY: demo test test-long test-oldest parity crosscheck lint coverage docs wheel bench reproduce soak fuzz clean
 
 demo: $(VENV)/.installed
 	$(BIN)/systola solve knapsack:1000-1000 --algorithm sgs-b
@@ -34,9 +34,29 @@ soak: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python tests/soak/soak.py --kills $(KILLS)
 
 lint: $(VENV)/.installed-$(EXTRAS)
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs/*.py
+	$(BIN)/ruff format --check src tests benchmarks examples docs/*.py
 	$(BIN)/mypy
+
+# Lines that Python executed; bodies of compiled kernels are not among them, their naive twins are what tests these.
+coverage: $(VENV)/.installed-$(EXTRAS)
+	mkdir -p build/coverage
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long" --cov --cov-report=term --cov-report=html
+
+# The site, in site/; a link, an anchor or a reference that leads nowhere is an error.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m mkdocs build --strict
+
+# A wheel and a source archive in dist/; then the wheel alone in an empty environment, away from the sources.
+EMPTY := $(CURDIR)/build/empty
+wheel: $(VENV)/.installed-$(EXTRAS)
+	rm -rf dist $(EMPTY)
+	$(BIN)/python -m build
+	$(PYTHON) -m venv $(EMPTY)
+	$(EMPTY)/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd $(EMPTY) && env -u PYTHONPATH bin/systola --version
+	cd $(EMPTY) && env -u PYTHONPATH bin/systola solve knapsack:100-100 --seconds 1 --json > solved.json
+	cd $(EMPTY) && env -u PYTHONPATH bin/python -c "from systola.lab.published import load_figures; load_figures('sgs', 3)"
 
 bench: $(VENV)/.installed-$(EXTRAS)
 	$(BIN)/python benchmarks/speed.py
@@ -69,4 +89,4 @@ $(OLDEST)/.installed: pyproject.toml constraints-oldest.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) build dist
+	rm -rf $(VENV) $(OLDEST) build dist site

@@ -29,7 +29,7 @@ import systola as sy
 from systola.cli import cli
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 LARGEST_IMAGE = 200_000  # bytes
 
@@ -39,6 +39,10 @@ PLAIN = {
     "make test",
     "make bench",
     "make parity",
+    "make lint",
+    "make coverage",
+    "make docs",
+    "make wheel",
     'python3 -m pip install ".[plots]"',
     'python3 -m pip install ".[cu12]"',
     'python3 -m pip install ".[cu13]"',
@@ -89,7 +93,7 @@ def blocks_of(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     fences = list(_FENCE.finditer(text))
     found = []
-    for fence, follower in zip(fences, [*fences[1:], None], strict=True):
+    for fence, follower in zip(fences, [*fences, None][1:], strict=True):
         output = None
         if follower and follower[1] == "text" and not text[fence.end() : follower.start()].strip():
             output = follower[2]

@@ -147,19 +147,19 @@ def test_lengths(encoding):
     assert encoding.space(Holder(n=4)).n == 4
     assert encoding.space(Holder(n=np.int32(4))).n == 4
     assert encoding.space(Holder(n=np.zeros((4, 2)))).n == 4
-    assert space_of(type(encoding)(7))(None).n == 7
+    assert type(encoding)(7).space(None).n == 7
     for n in (0, -1, 2.0, "4", True, None, np.zeros((0, 3))):
         with pytest.raises(sy.InputError, match="a length of at least 1"):
             encoding.space(Holder(n=n))
 
 
 def test_bounds_of_integers():
-    space = space_of(sy.Integers(3, [0, 1, 2], 7))(None)
+    space = sy.Integers(3, [0, 1, 2], 7).space(None)
     assert (space.low.tolist(), space.high.tolist()) == ([0, 1, 2], [7, 7, 7])
-    space = space_of(sy.Integers("n", -1, "most"))(Holder(n=2, most=np.array([5, 6])))
+    space = sy.Integers("n", -1, "most").space(Holder(n=2, most=np.array([5, 6])))
     assert (space.low.tolist(), space.high.tolist()) == ([-1, -1], [5, 6])
     with pytest.raises(sy.InputError, match="decision 1 has low 3 and high 2"):
-        space_of(sy.Integers(2, 3, [3, 2]))(None)
+        sy.Integers(2, 3, [3, 2]).space(None)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_bounds_of_integers():
 )
 def test_bad_bounds_of_integers(high):
     with pytest.raises(sy.InputError):
-        space_of(sy.Integers(3, 0, high))(Holder())
+        sy.Integers(3, 0, high).space(Holder())
 
 
 # Random solutions

@@ -693,7 +693,7 @@ def test_layout():
         ),
         ({"mutation": "swop"}, "but got 'swop'; did you mean 'swap'"),
         ({"local_search": "2-opt"}, "a function or one of best-swap, descent, tabu, refine, but got"),
-        ({"local_search": "tabu"}, "tabu search needs a problem with `tabulate` and `exchange`, which Tour has not;"),
+        ({"local_search": "tabu"}, "tabu search needs a problem with a SwapTable, which Tour does not list;"),
     ],
 )
 def test_bad_parameters(options, told):

@@ -580,9 +580,9 @@ def test_layout():
         (
             Tour(5),
             sy.IteratedGreedy(),
-            "iterated greedy needs a problem with `find_place` and `outlooks`, which Tour has not; choose hill or tabu",
+            "iterated greedy needs a problem with BestInsertion, which Tour does not list; choose hill or tabu",
         ),
-        (OneMax(5), sy.IteratedGreedy(), "which OneMax has not"),
+        (OneMax(5), sy.IteratedGreedy(), "which OneMax does not list"),
         (flowshop(5), sy.IteratedGreedy(size=0), "`size` must be a whole number with 1 <= size <= 1000000, but got 0"),
         (flowshop(5), sy.IteratedGreedy(taken=0), "`taken` must be a whole number with 1 <= taken <= 4, but got 0"),
         (flowshop(5), sy.IteratedGreedy(taken=5), "`taken` must be a whole number with 1 <= taken <= 4, but got 5"),
