@@ -22,7 +22,7 @@ import numpy as np
 
 import baseline
 from baseline import Ints
-from systola.archive import make_room, nondominated, sift
+from systola.pareto.archive import make_room, nondominated, sift
 
 SOURCE = Path(__file__).parent / "c" / "archive.c"
 BUILDS = {"-O3": ["-O3"], "-O3 -march=native": ["-O3", "-march=native"]}

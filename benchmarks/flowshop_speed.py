@@ -24,7 +24,7 @@ from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.engines.walk import BEST, NOW
 from systola.formats.catalog import open_instance
-from systola.problem import bind
+from systola.model.problem import bind
 
 SOURCE = Path(__file__).parent / "c" / "flowshop.c"
 SIZES = {

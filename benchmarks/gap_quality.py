@@ -12,7 +12,7 @@ from pathlib import Path
 
 import systola as sy
 from systola.formats.catalog import open_instance
-from systola.problem import senses_of
+from systola.model.problem import senses_of
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ import qap_baseline
 import systola as sy
 from systola.engines.presets import pugace
 from systola.formats.catalog import open_instance
-from systola.problem import space_of
+from systola.model.problem import space_of
 
 CELLULAR_BUILDS = {"-O3": ["-O3"], "-O3 -march=native": ["-O3", "-march=native"]}
 TABU_BUILDS = {
@@ -90,8 +90,8 @@ def tabu(problem: Any, iterations: int, repeats: int) -> dict[str, Any]:
 
 def exchanges(engine: Any, size: int, steps: int, seed: int) -> int:
     """How many exchanges the tabu searches of a run make, each with its doublings."""
-    from systola.bits import lowest_one
-    from systola.rng import SEARCH, draw
+    from systola.model.rng import SEARCH, draw
+    from systola.simd.bits import lowest_one
 
     coins = (draw(seed, SEARCH, step, cell, 0)[0] for step in range(1, steps + 1) for cell in range(size))
     return sum(engine.length << min(6, int(lowest_one(coin))) for coin in coins)

@@ -20,7 +20,7 @@ import systola as sy
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.formats.catalog import open_instance
-from systola.problem import space_of
+from systola.model.problem import space_of
 
 BUILDS = {
     "-O3": ["-O3"],

@@ -14,7 +14,7 @@ import systola.run.loop
 from conftest import Balance, OneMax, binary_problems, changed, small_knapsack, small_release, story
 from systola.backends import cpu
 from systola.model.objective import evaluate
-from systola.problem import digest_of, record_of, space_of
+from systola.model.problem import digest_of, record_of, space_of
 
 ENGINES = [
     *(sy.SGS(flavour, length=9, width=3) for flavour in "TEVB"),

@@ -1,10 +1,8 @@
 """systola: parallel metaheuristics for hard combinatorial problems, repeatable bit for bit."""
 
-from systola import environment  # noqa: F401, it must come before Numba
+from systola.jit import environment  # noqa: F401, it must come before Numba
 
 # isort: split
-from systola.bits import bit
-from systola.encodings import Binary, Integers, Permutation
 from systola.engines.cellular import Cellular
 from systola.engines.hill import Hill
 from systola.engines.iterated_greedy import IteratedGreedy
@@ -45,7 +43,8 @@ from systola.model.capabilities import (
     SwapTable,
     TieBreak,
 )
-from systola.problem import MAXIMISE, MINIMISE, Problem
+from systola.model.encodings import Binary, Integers, Permutation
+from systola.model.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems import (
     MMDP,
     CustomerRelease,
@@ -56,9 +55,10 @@ from systola.problems import (
     NextRelease,
     QuadraticAssignment,
 )
-from systola.result import Result
 from systola.run.budget import Evaluations, Iterations, Seconds, Stall, Stop, Target
 from systola.run.execution import Progress
+from systola.run.result import Result
+from systola.simd.bits import bit
 from systola.solve import solve
 from systola.version import __version__
 

@@ -15,9 +15,9 @@ from systola.engines.engine import Engine
 from systola.engines.immigration import hosts
 from systola.errors import CheckFailed, InfeasibleWarning
 from systola.islands.islands import Islands
-from systola.problem import Problem
-from systola.result import Result
+from systola.model.problem import Problem
 from systola.run.budget import Iterations
+from systola.run.result import Result
 from systola.solve import solve
 
 

@@ -3,14 +3,11 @@
 docs/own-problem.md, docs/own-operator.md and docs/own-engine.md show how it is used.
 """
 
-from systola.bits import bit, toggle
-from systola.contracts import check_problem
-from systola.encodings import Bits, Digits, Order, sample
 from systola.engine_contract import check_engine
 from systola.engines.catalog import register_engine
 from systola.engines.engine import Design, check_number
 from systola.engines.own import engine_record
-from systola.lines import padded
+from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import (
     BestInsertion,
     Bound,
@@ -31,6 +28,8 @@ from systola.model.capabilities import (
     SwapTable,
     TieBreak,
 )
+from systola.model.contracts import check_problem
+from systola.model.encodings import Bits, Digits, Order, sample
 from systola.model.incremental import (
     fill_swap_table,
     flip,
@@ -43,14 +42,15 @@ from systola.model.incremental import (
     swap,
 )
 from systola.model.objective import better, fitness, prefers, violation
+from systola.model.population import assess, note, ranks_above, replace_row
+from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw, exponential, numbers
 from systola.operators.appraisal import appraise, choose_appraisal, gauge
 from systola.operators.genes import copy, get, put
-from systola.population import assess, note, ranks_above, replace_row
-from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw, exponential, numbers
 from systola.run.loop import Run, run_search
 from systola.run.search import Found, Search
+from systola.simd.bits import bit, toggle
+from systola.simd.rows import padded
 from systola.solve import open_search
-from systola.stop_flag import must_leave
 
 __all__ = [
     "CHANCE",

@@ -12,34 +12,34 @@ from typing import Any
 import numba
 import numpy as np
 
-from systola.archive import nondominated
-from systola.arguments import check_backend, check_options, check_paths, check_problem, make_stop, within_memory
 from systola.backends import cpu
 from systola.backends.session import Session, Work
-from systola.checkpoint import read_state
-from systola.encodings import Array
 from systola.engines.catalog import make_engine
 from systola.engines.engine import Design, Engine
 from systola.engines.pareto import PLS
-from systola.environment import check_environment
 from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError
-from systola.exact import check_exactly
-from systola.faults import explain_fault
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.islands import Islands
 from systola.islands.plan import Plan, in_brief, lay_out, run_lengths
+from systola.jit.environment import check_environment
 from systola.model.capabilities import Bound, capability
+from systola.model.encodings import Array
+from systola.model.exact import check_exactly
 from systola.model.objective import violation
-from systola.probing import evaluate_plainly, measures_of
-from systola.problem import Problem, bind, can_compare, digest_of, record_of, senses_of, space_of
-from systola.result import Result
-from systola.rng import check_seed
+from systola.model.problem import Problem, bind, can_compare, digest_of, record_of, senses_of, space_of
+from systola.model.rng import check_seed
+from systola.pareto.archive import nondominated
+from systola.run.arguments import check_backend, check_options, check_paths, check_problem, make_stop, within_memory
 from systola.run.budget import Stop
+from systola.run.checkpoint import read_state
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, rows_of
 from systola.run.execution import Callback, Execution
+from systola.run.faults import explain_fault
 from systola.run.loop import Run
+from systola.run.probing import evaluate_plainly, measures_of
+from systola.run.result import Result
 from systola.run.units import objective_of, violation_of
 from systola.signals import held_signals, interruptible
 from systola.version import __version__

@@ -12,7 +12,7 @@ import systola as sy
 from systola.cli import _COMMANDS, cli, main
 from systola.cli.devices import CAPABILITIES, occupancy
 from systola.formats import open_instance
-from systola.problem import digest_of
+from systola.model.problem import digest_of
 
 TINY_CASES = (("knapsack:20-100", "sgs-b", 3), ("knapsack:20-100", "rs", 2))
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
+from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
 
 Solution = list[int]
 Numbers = Callable[[int], tuple[int, ...]]  # the k-th four numbers of a stream

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from systola.rng import START, STEP, below, draw
+from systola.model.rng import START, STEP, below, draw
 
 Solution = list[int]
 Worth = tuple[int, tuple[int, ...]]  # by how much constraints are broken, and the objectives, all to be minimised

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, below, draw
+from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, below, draw
 
 
 def _numbers(seed: int, purpose: int, step: int, cell: int, k: int) -> list[int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
 
-from systola.rng import SEARCH, START, STEP, below, draw
+from systola.model.rng import SEARCH, START, STEP, below, draw
 
 Solution = list[int]
 _LN2 = 0.6931471805599453

@@ -15,12 +15,12 @@ from engines import naive_cellular
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work, allocate
 from systola.backends.step import before_steps
-from systola.encodings import sample
 from systola.engines.topology import near_square, ring, torus
+from systola.jit.records import widen
+from systola.model.encodings import sample
+from systola.model.problem import bind, record_of, space_of
+from systola.model.rng import SEARCH, START, below, numbers
 from systola.operators.local_search import tabu
-from systola.problem import bind, record_of, space_of
-from systola.records import widen
-from systola.rng import SEARCH, START, below, numbers
 
 SEED = 6
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import systola as sy
 from conftest import story
 from engines import naive_pareto
-from systola.problem import senses_of
+from systola.model.problem import senses_of
 
 
 class Pack(sy.Problem):

@@ -12,8 +12,8 @@ from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.engines.neighbourhood import evaluations_for
 from systola.model.objective import evaluate, fitness
-from systola.problem import record_of, space_of
-from systola.rng import STEP, below, draw
+from systola.model.problem import record_of, space_of
+from systola.model.rng import STEP, below, draw
 
 SEED = 4
 PROBLEMS = {

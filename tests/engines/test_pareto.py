@@ -8,11 +8,11 @@ import pytest
 import systola as sy
 from conftest import story
 from engines import naive_pareto
-from systola.archive import nondominated
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.engines import pareto
-from systola.problem import bind, senses_of
+from systola.model.problem import bind, senses_of
+from systola.pareto.archive import nondominated
 
 SEED = 11
 

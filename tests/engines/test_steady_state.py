@@ -11,11 +11,11 @@ from engines.naive_steady_state import Twin
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.formats.generalized_assignment_generator import generate
+from systola.jit.records import widen
 from systola.model.incremental import init_state
-from systola.problem import record_of
-from systola.problems.polishing import find_lightest, polish
-from systola.records import widen
-from systola.rng import SEARCH
+from systola.model.problem import record_of
+from systola.model.rng import SEARCH
+from systola.problems.generalized_assignment.improvement import find_lightest, polish
 
 
 def assignment(kind="d", agents=4, jobs=15, seed=1):

@@ -12,7 +12,7 @@ from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
 from systola.engines.systolic_plan import crossover_plan, mutation_plan
 from systola.model.objective import better, evaluate
-from systola.problem import record_of, space_of
+from systola.model.problem import record_of, space_of
 
 PROBLEMS = {
     "marks, additive": small_knapsack(21),

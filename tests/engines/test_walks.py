@@ -13,16 +13,16 @@ from problems import naive_flowshop
 from systola.backends import cpu
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
-from systola.contracts import check_problem
-from systola.encodings import sample
-from systola.lines import padded
+from systola.jit.records import widen
 from systola.model.capabilities import BestInsertion, capability
+from systola.model.contracts import check_problem
+from systola.model.encodings import sample
 from systola.model.incremental import fill_swap_table
 from systola.model.objective import evaluate
+from systola.model.problem import bind, record_of, senses_of, space_of
+from systola.model.rng import START
 from systola.operators.neighbourhoods import lay_out
-from systola.problem import bind, record_of, senses_of, space_of
-from systola.records import widen
-from systola.rng import START
+from systola.simd.rows import padded
 
 SEED = 6
 

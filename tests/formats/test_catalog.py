@@ -16,7 +16,7 @@ from systola.formats import Instance, catalog, describe, list_formats, list_gene
 from systola.formats.knapsack import pisinger
 from systola.formats.library import Library, Part
 from systola.formats.next_release import generate
-from systola.problem import digest_of, space_of
+from systola.model.problem import digest_of, space_of
 from systola.problems.customer_release import CustomerRelease
 
 KNAPSACK = "3 10\n5 4\n6 5\n7 6\n1 1 0\n"

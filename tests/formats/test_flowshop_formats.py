@@ -20,7 +20,7 @@ from systola.cli import main
 from systola.formats import Instance, Library, describe, look_up, open_instance
 from systola.formats.flowshop import read_liefooghe, read_minella, read_taillard, write
 from systola.formats.flowshop_generator import SEEDS, taillard, uniform
-from systola.problem import digest_of
+from systola.model.problem import digest_of
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "pfsp"
 needs_public = pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")

@@ -21,8 +21,8 @@ from systola.cli import main
 from systola.formats import Instance, Library, describe, look_up, open_instance
 from systola.formats.generalized_assignment import measure, read_numbered, read_single, read_solution, write
 from systola.formats.generalized_assignment_generator import KINDS, cheapest_load, generate, own_capacities
-from systola.problem import digest_of
-from systola.rng import below, draw
+from systola.model.problem import digest_of
+from systola.model.rng import below, draw
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "gap"
 needs_public = pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")

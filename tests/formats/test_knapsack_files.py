@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from systola import InputError, Knapsack
 from systola.formats import open_instance
 from systola.formats.knapsack import KINDS, TABLE_1, pisinger, read, write
-from systola.problem import digest_of, space_of
+from systola.model.problem import digest_of, space_of
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "kp"
 needs_public = pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")

@@ -12,7 +12,7 @@ import pytest
 from systola import InputError
 from systola.formats import Instance, Library, describe, look_up, open_instance
 from systola.formats.multi_knapsack import read_named, read_numbered, read_single
-from systola.problem import digest_of, space_of
+from systola.model.problem import digest_of, space_of
 from systola.problems.multi_knapsack import MultiKnapsack
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "mkp"

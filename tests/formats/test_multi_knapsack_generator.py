@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from systola import InputError
 from systola.formats import open_instance
 from systola.formats.multi_knapsack import generate
-from systola.problem import digest_of
-from systola.rng import below, draw
+from systola.model.problem import digest_of
+from systola.model.rng import below, draw
 
 
 @given(

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from systola import InputError, NextRelease
 from systola.formats.next_release import generate, read_planner_set, read_requests, read_table
-from systola.problem import space_of
+from systola.model.problem import space_of
+from systola.model.rng import below, draw
 from systola.problems import customer_release
 from systola.problems.customer_release import CustomerRelease
-from systola.rng import below, draw
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "nrp"
 needs_public = pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")

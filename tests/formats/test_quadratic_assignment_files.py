@@ -16,7 +16,7 @@ from systola import InputError
 from systola.cli import main
 from systola.formats import Instance, describe, open_instance
 from systola.formats.quadratic_assignment import cost, read_qaplib, read_solution, write
-from systola.problem import digest_of, space_of
+from systola.model.problem import digest_of, space_of
 from systola.problems import QuadraticAssignment
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "qap"

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from systola import InputError
-from systola.encodings import Array
 from systola.formats import open_instance
 from systola.formats.quadratic_assignment import cost
 from systola.formats.quadratic_assignment_generator import grid, opposed, uniform
-from systola.problem import digest_of, space_of
+from systola.model.encodings import Array
+from systola.model.problem import digest_of, space_of
+from systola.model.rng import below, draw
 from systola.problems import QuadraticAssignment
-from systola.rng import below, draw
 
 SEEDS = st.integers(0, 2**64 - 1)
 

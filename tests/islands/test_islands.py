@@ -19,7 +19,7 @@ from systola.islands.islands import Islands
 from systola.islands.parcel import Parcel, pack, size_of_parcel, unpack
 from systola.islands.torus import connectivity, neighbours_of
 from systola.islands.transport import Mailboxes
-from systola.problem import space_of
+from systola.model.problem import space_of
 
 
 def assignment(jobs=40, agents=5, seed=1):

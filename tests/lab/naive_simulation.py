@@ -4,7 +4,7 @@ import heapq
 import math
 from collections import Counter, deque
 
-from systola.rng import SEARCH, STEP, draw
+from systola.model.rng import SEARCH, STEP, draw
 
 RANDOM = math.inf
 

@@ -8,7 +8,7 @@ from systola.engines.catalog import make_engine
 from systola.formats import open_instance
 from systola.lab.film import choose_moments, film_grid
 from systola.model.objective import fitness
-from systola.problem import record_of
+from systola.model.problem import record_of
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from systola.errors import InputError, MissingExtra
 from systola.lab import front_plots
-from systola.problem import MAXIMISE, MINIMISE
+from systola.model.problem import MAXIMISE, MINIMISE
 
 FRONTS = {"a": [[1, 4], [3, 1], [2, 2], [3, 3]], "b": [[2, 5], [4, 4]]}
 LABELS = ["Makespan", "Tardiness"]

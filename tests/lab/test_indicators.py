@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from systola.errors import InputError, MissingExtra
 from systola.lab import indicators
-from systola.problem import MAXIMISE, MINIMISE
+from systola.model.problem import MAXIMISE, MINIMISE
 
 FRONTS = {"a": [[1, 4], [2, 2]], "b": [[1, 3], [3, 1]], "c": [[0, 5], [4, 4]]}
 

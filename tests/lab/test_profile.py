@@ -10,7 +10,7 @@ from systola.backends.session import Work
 from systola.formats import open_instance
 from systola.lab import profile
 from systola.lab.profile import MOMENTS, REPEATS, Profile, profile_search
-from systola.problem import bind
+from systola.model.problem import bind
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from systola.lab.published import load_figures
 from systola.lab.reproductions import pugace
 from systola.lab.reproductions.pugace import GROUPS, check_files, choose_groups, contenders_of, reproduce
 from systola.lab.store import Store
-from systola.problem import space_of
+from systola.model.problem import space_of
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "qap"
 HITS, SECONDS = GROUPS

@@ -12,7 +12,7 @@ from systola.lab.reproductions import sgs as reproduction
 from systola.lab.reproductions.sgs import ALGORITHMS, GROUPS, WEIGHTS, Group, choose_groups, jobs_of, reproduce
 from systola.lab.store import Store
 from systola.lab.tables import format_number
-from systola.problem import space_of
+from systola.model.problem import space_of
 
 KNAPSACK, DECEPTIVE, RELEASE = GROUPS
 

@@ -14,7 +14,7 @@ from systola.lab.reproductions import sns
 from systola.lab.reproductions.figures import FIGURES, draw_figures
 from systola.lab.reproductions.sns import CONTENDERS, GROUPS, Group, check_files, choose_groups, jobs_of, reproduce
 from systola.lab.store import Store
-from systola.problem import space_of
+from systola.model.problem import space_of
 
 NAMES = tuple(contender.name for contender in CONTENDERS)
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "mkp"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import systola as sy
-from systola.contracts import check_problem
 from systola.model.capabilities import Capability
+from systola.model.contracts import check_problem
 
 
 def flip(self, x, row, i, state):

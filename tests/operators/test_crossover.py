@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy.stats import chisquare
 
-from systola.bits import pack, unpack, words_for
-from systola.encodings import Bits, Digits, Order
+from systola.model.encodings import Bits, Digits, Order
+from systola.model.rng import below, draw
 from systola.operators.crossover import cut, cycle, one_point, order, pmx, two_point, uniform
-from systola.rng import below, draw
+from systola.simd.bits import pack, unpack, words_for
 
 LEVEL = 1e-3 / 1000  # of significance, for the fewer than a thousand tests of chance here
 

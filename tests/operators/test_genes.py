@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from systola.bits import pack, unpack
-from systola.encodings import Bits, Digits, Order
+from systola.model.encodings import Bits, Digits, Order
 from systola.operators.genes import copy, get, graft, mingle, put, redraw
+from systola.simd.bits import pack, unpack
 
 KINDS = ("bits", "integers", "order")
 each = pytest.mark.parametrize("kind", KINDS)

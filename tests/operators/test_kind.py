@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-from systola.encodings import Bits, Digits, Order
+from systola.model.encodings import Bits, Digits, Order
 from systola.operators.crossover import CROSSOVERS, pmx
 from systola.operators.kind import Kind
 from systola.operators.local_search import SEARCHES

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy.stats import binomtest, chisquare
 
-from systola.bits import pack, unpack
-from systola.encodings import Bits, Digits, Order
+from systola.model.encodings import Bits, Digits, Order
+from systola.model.rng import numbers
 from systola.operators.mutation import insertion, inversion, random_value, shake, swap, two_places
-from systola.rng import numbers
+from systola.simd.bits import pack, unpack
 
 LEVEL = 1e-3 / 100  # of significance, for the fewer than a hundred tests of chance here
 

@@ -10,8 +10,10 @@ from conftest import OneMax, small_knapsack, small_multi_knapsack, small_release
 from engines import naive_walks
 from systola.backends.session import Work, allocate
 from systola.backends.step import before_steps
-from systola.encodings import Bits, Digits
+from systola.jit.records import widen
+from systola.model.encodings import Bits, Digits
 from systola.model.objective import evaluate
+from systola.model.problem import bind, record_of, senses_of, space_of
 from systola.operators.neighbourhoods import lay_out
 from systola.operators.neighbours import (
     follow,
@@ -23,8 +25,6 @@ from systola.operators.neighbours import (
     row_end,
     survey,
 )
-from systola.problem import bind, record_of, senses_of, space_of
-from systola.records import widen
 
 BINARY, INTEGER, ORDERED = ("flip", "flip-two"), ("reassign",), ("swap", "insertion", "reversal")
 

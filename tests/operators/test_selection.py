@@ -8,9 +8,9 @@ from numba import njit
 from scipy.stats import chisquare
 
 import systola as sy
+from systola.model.problem import record_of
+from systola.model.rng import below, draw
 from systola.operators.selection import at_random, best, proportional, tournament
-from systola.problem import record_of
-from systola.rng import below, draw
 
 LEVEL = 1e-3 / 100  # of significance, for the fewer than a hundred tests of chance here
 KEYS = 20_000

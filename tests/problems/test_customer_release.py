@@ -14,12 +14,12 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, hstack, vstack
 
 from systola import Binary, InputError
-from systola.bits import pack
 from systola.formats.next_release import read_requests
 from systola.model.incremental import flip
 from systola.model.objective import evaluate, fitness, violation
-from systola.problem import record_of, space_of
+from systola.model.problem import record_of, space_of
 from systola.problems.customer_release import CustomerRelease
+from systola.simd.bits import pack
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "nrp"
 

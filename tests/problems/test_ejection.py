@@ -12,14 +12,14 @@ from conftest import story
 from problems.naive_ejection import EJECTIONS, Balance, best_chain
 from systola.engines.presets import recommend, refining
 from systola.formats.generalized_assignment_generator import generate
-from systola.kernel import kernel
+from systola.jit.compile import kernel
+from systola.jit.records import widen
+from systola.jit.stop_flag import new_flag
 from systola.model.capabilities import LocalSearch, buffer_of, capability
 from systola.model.incremental import init_state, search_around
-from systola.problem import bind, record_of
-from systola.problems import ejection
-from systola.records import widen
-from systola.rng import SEARCH
-from systola.stop_flag import new_flag
+from systola.model.problem import bind, record_of
+from systola.model.rng import SEARCH
+from systola.problems.generalized_assignment import ejection
 
 BEYOND = 1 << 40
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import systola as sy
 from systola.backends.cpu import judge
-from systola.contracts import check_problem
+from systola.jit.records import widen
+from systola.model.contracts import check_problem
 from systola.model.objective import evaluate, fitness
-from systola.problem import digest_of, record_of, senses_of
-from systola.problems.flowshop import MEASURES
-from systola.records import widen
+from systola.model.problem import digest_of, record_of, senses_of
+from systola.problems.flowshop.problem import MEASURES
 
 TIMES = [[3, 2, 4], [1, 5, 2], [6, 1, 3]]
 

@@ -18,11 +18,11 @@ from conftest import story
 from systola.backends.cpu import judge
 from systola.formats.generalized_assignment import measure, read_single
 from systola.formats.generalized_assignment_generator import generate
-from systola.kernel import kernel
+from systola.jit.compile import kernel
+from systola.jit.records import widen
 from systola.model.incremental import init_state, measures_from_state, reassign
 from systola.model.objective import evaluate, fitness, violation
-from systola.problem import digest_of, record_of, senses_of
-from systola.records import widen
+from systola.model.problem import digest_of, record_of, senses_of
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "gap"
 COSTS = [[5, 2, 7, 4], [3, 6, 1, 8], [9, 4, 6, 2]]

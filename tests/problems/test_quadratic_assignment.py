@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import systola as sy
 from systola.backends.cpu import judge
-from systola.kernel import kernel
-from systola.lines import padded
+from systola.jit.compile import kernel
+from systola.jit.records import widen
 from systola.model.incremental import fill_swap_table, make_swap, swap, swap_gains
 from systola.model.objective import evaluate
-from systola.problem import record_of, space_of
-from systola.records import widen
+from systola.model.problem import record_of, space_of
+from systola.simd.rows import padded
 
 SMALL, MEDIUM, HUGE = 9, 3000, 2**33  # entries up to these: a table of 32 bits, of 64 bits, and matrices of 64 bits
 

@@ -10,13 +10,13 @@ from numba import njit
 
 import systola as sy
 from problems.naive_flowshop import best_place, fitness_of, measures_of, moved
-from systola.lines import VECTOR
+from systola.jit.records import widen
 from systola.model import incremental
 from systola.model.capabilities import buffer_of, capability
-from systola.problem import record_of
-from systola.problems import schedules
-from systola.problems.flowshop import MEASURES
-from systola.records import widen
+from systola.model.problem import record_of
+from systola.problems.flowshop import schedules
+from systola.problems.flowshop.problem import MEASURES
+from systola.simd.rows import VECTOR
 
 SIZES = st.sampled_from([1, 2, 3, 15, 16, 17, 31, 32, 33]) | st.integers(1, 40)
 ROW, AT, UNTOUCHED = 1, 3, -77  # of the solutions; of the trials; a number that is no measure

@@ -16,7 +16,7 @@ from systola.extend import open_search, run_search
 from systola.islands.deme import Deme
 from systola.islands.islands import Islands
 from systola.islands.parcel import Parcel
-from systola.problem import space_of
+from systola.model.problem import space_of
 from systola.run.engine_search import EngineSearch
 
 STEPS = 12

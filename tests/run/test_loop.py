@@ -13,8 +13,8 @@ import systola as sy
 import systola.run.loop
 from conftest import small_knapsack
 from run.enumerator import Enumerator, best_profit
-from systola.checkpoint import read_checkpoint
 from systola.extend import Run, Search, run_search
+from systola.run.checkpoint import read_checkpoint
 
 STEPS = -(-(2**8) // 3)  # of all subsets of eight items, three a step
 

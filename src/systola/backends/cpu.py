@@ -14,11 +14,13 @@ from numba.core.errors import NumbaError
 from systola.backends.lane import advance_lane, start_lane
 from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
 from systola.backends.step import Step, at_step, before_steps
-from systola.encodings import Array
 from systola.engines.engine import conclude
 from systola.engines.immigration import NoPool, admit, welcome
 from systola.errors import InputError, ObjectiveError, SystolaError
+from systola.jit.compile import called, inlined, kernel, unaliased
 from systola.jit.crew import Crew
+from systola.jit.records import widen
+from systola.jit.stop_flag import ASKED, LEFT, NOW, SOON, is_asked
 from systola.jit.team import (
     COUNT,
     DISMISS,
@@ -36,12 +38,10 @@ from systola.jit.team import (
     release,
     take,
 )
-from systola.kernel import called, inlined, kernel, unaliased
+from systola.model.encodings import Array
 from systola.model.objective import evaluate
-from systola.population import Best, Population, copy_best, elect
-from systola.problem import record_of, space_of
-from systola.records import widen
-from systola.stop_flag import ASKED, LEFT, NOW, SOON, is_asked
+from systola.model.population import Best, Population, copy_best, elect
+from systola.model.problem import record_of, space_of
 
 LANES = 64
 _CHUNK = 64

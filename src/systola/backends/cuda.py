@@ -14,10 +14,10 @@ import numpy as np
 from systola.backends.kernels import KERNELS
 from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
 from systola.backends.step import Step, before_steps
-from systola.encodings import Array
 from systola.errors import InputError, MissingExtra
-from systola.population import LACKING, Best, Lanes, Population
-from systola.problem import record_of, space_of
+from systola.model.encodings import Array
+from systola.model.population import LACKING, Best, Lanes, Population
+from systola.model.problem import record_of, space_of
 
 BLOCK = 128
 _SCOUTS = 256

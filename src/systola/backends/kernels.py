@@ -11,7 +11,7 @@ from systola.backends.lane import advance_lane, start_lane
 from systola.backends.step import at_step
 from systola.backends.threads import thread_number
 from systola.engines.engine import conclude, rally
-from systola.population import LACKING, comes_first, copy_best, elect
+from systola.model.population import LACKING, comes_first, copy_best, elect
 
 
 def start(engine: Any, base: Any, given: Any, rows: Any, low: Any, high: Any) -> None:

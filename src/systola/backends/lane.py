@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from systola.engines.engine import advance, begin
-from systola.kernel import inlined
+from systola.jit.compile import inlined
+from systola.jit.stop_flag import must_leave
 from systola.model.incremental import init_prefix
+from systola.model.population import note
 from systola.operators.appraisal import gauge
-from systola.population import note
-from systola.stop_flag import must_leave
 
 
 @inlined

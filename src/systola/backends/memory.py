@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.encodings import Array
+from systola.model.encodings import Array
 
 _LARGE_PAGE = 1 << 21
 

@@ -18,7 +18,7 @@ from numba.extending import overload
 from systola.backends.kernels import KERNELS
 from systola.backends.threads import thread_number
 from systola.model.objective import evaluate, write_measures
-from systola.population import attempt
+from systola.model.population import attempt
 
 
 @overload(thread_number, strict=False)  # type: ignore[untyped-decorator]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from systola.encodings import Array
 from systola.errors import InputError
+from systola.model.encodings import Array
 
 
 class NoDevice:

@@ -9,14 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from systola.backends.memory import zeros
-from systola.encodings import Array
 from systola.engines.engine import Design, refuse_if_too_large, too_large
 from systola.errors import InputError
+from systola.jit.stop_flag import new_flag
 from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer_of, capability
+from systola.model.encodings import Array
+from systola.model.population import NEVER, VECTOR, Best, Lanes, Population
+from systola.model.problem import Problem, space_of
 from systola.operators.appraisal import choose_gauge
-from systola.population import NEVER, VECTOR, Best, Lanes, Population
-from systola.problem import Problem, space_of
-from systola.stop_flag import new_flag
 
 _GROWING = ("population.memory", "population.x")
 _NO_TABLE = Buffer(2, np.int32)  # not of one column, which Numba takes for another type

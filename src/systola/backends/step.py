@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from systola.engines.engine import phase
-from systola.kernel import inlined
+from systola.jit.compile import inlined
 
 
 class Step(NamedTuple):

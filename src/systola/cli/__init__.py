@@ -48,9 +48,9 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """Entry point: errors become a sentence and an exit code."""
-    from systola.environment import check_environment
     from systola.errors import SystolaError
     from systola.islands import mpi
+    from systola.jit.environment import check_environment
     from systola.signals import INTERRUPTED, ended_by_signals
 
     try:

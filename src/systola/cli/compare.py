@@ -14,7 +14,7 @@ from systola.cli.answer import deliver, note
 from systola.cli.options import budget_options, make_folder, read_settings
 from systola.cli.screen import Bar
 from systola.errors import Incomplete, InputError
-from systola.problem import senses_of
+from systola.model.problem import senses_of
 
 
 @click.command()

@@ -45,7 +45,7 @@ def devices(kernels: bool, arch: tuple[str, ...], as_json: bool) -> None:
 def _facts() -> dict[str, Any]:
     import numba
 
-    from systola.cache import cache_folder
+    from systola.jit.cache import cache_folder
     from systola.version import __version__
 
     return {

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from systola.errors import InputError
-from systola.problem import digest_of, senses_of
+from systola.model.problem import digest_of, senses_of
 
 
 @click.command()
@@ -25,7 +25,7 @@ def draw(kind: str, results: tuple[str, ...], output: str, instance: str | None)
     """
     from systola.formats.catalog import open_instance
     from systola.lab.plots import save
-    from systola.result import Result
+    from systola.run.result import Result
 
     loaded = {path: Result.load(path) for path in results}
     problem = open_instance(instance).problem if instance else None

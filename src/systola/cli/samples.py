@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from systola.backends.session import Work
 from systola.engines.catalog import make_engine
 from systola.formats.catalog import open_instance
-from systola.probing import measures_of
-from systola.problem import space_of
+from systola.model.problem import space_of
+from systola.run.probing import measures_of
 
 _BINARY = ("sgs-b", "sga", "rs", "sns-exp")
 _SAMPLES: dict[str, tuple[str, ...]] = {

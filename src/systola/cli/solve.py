@@ -15,7 +15,7 @@ from systola.cli.answer import as_text, deliver, note, show, write_file
 from systola.cli.options import budget_options, read_config, read_settings, write_config
 from systola.cli.screen import Screen, show_number
 from systola.errors import InfeasibleWarning, InputError, SlowObjectiveWarning
-from systola.result import Result
+from systola.run.result import Result
 from systola.signals import INTERRUPTED, held_signals
 
 _CONFIG_KEYS = (

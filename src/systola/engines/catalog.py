@@ -22,7 +22,7 @@ from systola.engines.steady_state import SteadyState
 from systola.engines.systolic import SGS
 from systola.engines.tabu import Tabu
 from systola.errors import InputError
-from systola.problem import Problem
+from systola.model.problem import Problem
 
 # What a name says of an engine is fixed; all other parameters can be set.
 _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {

@@ -14,14 +14,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.encodings import Order, sample
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.engines.topology import SHAPES, arrange
 from systola.errors import InputError
-from systola.kernel import inlined
+from systola.jit.compile import inlined
+from systola.jit.dispatch import body_of, give_body, verb
+from systola.jit.records import record_type
+from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
+from systola.model.encodings import Order, sample
 from systola.model.objective import better
+from systola.model.population import copy_row, note, replace_row
+from systola.model.problem import Problem, space_of
+from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
 from systola.operators.appraisal import appraise, choose_appraisal
 from systola.operators.breeding import mutate, recombine, select
 from systola.operators.crossover import CROSSOVERS
@@ -29,12 +35,6 @@ from systola.operators.genes import copy
 from systola.operators.local_search import find_search, find_search_of_its_own, numbers_of_memory, refinement
 from systola.operators.mutation import MUTATIONS
 from systola.operators.selection import SELECTIONS
-from systola.population import copy_row, note, replace_row
-from systola.problem import Problem, space_of
-from systola.records import record_type
-from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
-from systola.stop_flag import must_leave
-from systola.verbs import body_of, give_body, verb
 
 _FIELDS = (
     *("size", "places", "crossing", "mutating", "block", "generational"),

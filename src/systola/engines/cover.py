@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from systola.dominance import exceed
-from systola.kernel import called, inlined
-from systola.lines import VECTOR
+from systola.jit.compile import called, inlined
 from systola.model.objective import violation
-from systola.population import NEVER
+from systola.model.population import NEVER
+from systola.pareto.dominance import exceed
+from systola.simd.rows import VECTOR
 
 _CHUNK = 64
 

@@ -18,13 +18,13 @@ try:
 except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
-from systola.encodings import Array, sample
 from systola.errors import InputError
+from systola.jit.dispatch import Body, body_of, give_body, large_verb, verb
+from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
-from systola.problem import Problem
-from systola.rng import START
-from systola.stop_flag import must_leave
-from systola.verbs import Body, body_of, give_body, large_verb, verb
+from systola.model.encodings import Array, sample
+from systola.model.problem import Problem
+from systola.model.rng import START
 
 
 @verb

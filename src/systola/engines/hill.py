@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.encodings import sample
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.engines.walk import (
@@ -31,13 +30,14 @@ from systola.engines.walk import (
     stand,
 )
 from systola.errors import InputError
+from systola.jit.dispatch import give_body
+from systola.jit.records import record_type
+from systola.model.encodings import sample
+from systola.model.population import NEVER, copy_row
+from systola.model.problem import Problem
+from systola.model.rng import START, STEP, draw
 from systola.operators.neighbourhoods import FIELDS, lay_out
 from systola.operators.neighbours import follow, locate, make, observe
-from systola.population import NEVER, copy_row
-from systola.problem import Problem
-from systola.records import record_type
-from systola.rng import START, STEP, draw
-from systola.verbs import give_body
 
 _STAY, _KICK, _RESTART = range(3)
 _AT_TOP = {"stay": _STAY, "kick": _KICK, "restart": _RESTART}

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.encodings import Array
-from systola.kernel import called
+from systola.jit.compile import called
+from systola.jit.dispatch import Body, body_of, give_body, has_body, large_verb, verb
+from systola.model.encodings import Array
 from systola.model.incremental import init_prefix
+from systola.model.population import note, ranks_above
+from systola.model.rng import MIGRATE, draw
 from systola.operators.appraisal import gauge
-from systola.population import note, ranks_above
-from systola.rng import MIGRATE, draw
-from systola.verbs import Body, body_of, give_body, has_body, large_verb, verb
 
 HEAD, COUNT, INJECTED = range(3)  # of a pool's state
 

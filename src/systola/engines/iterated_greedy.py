@@ -15,15 +15,15 @@ import numpy as np
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.errors import InputError
-from systola.kernel import called, inlined
+from systola.jit.compile import called, inlined
+from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import BestInsertion, buffer_of, capability
 from systola.model.incremental import best_insertion
 from systola.model.objective import fitness
+from systola.model.population import note
+from systola.model.problem import Problem, space_of
+from systola.model.rng import SEARCH, STEP, below, draw, exponential
 from systola.operators.appraisal import gauge
-from systola.population import note
-from systola.problem import Problem, space_of
-from systola.rng import SEARCH, STEP, below, draw, exponential
-from systola.stop_flag import must_leave
 
 
 class Greedy(NamedTuple):

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.bits import bit, segment_mask, toggle, words_for
-from systola.encodings import Array, Bits
 from systola.engines.engine import Design, equip, refuse_if_too_large
 from systola.engines.immigration import host
 from systola.errors import InputError
+from systola.jit.dispatch import Body, body_of, give_body, verb
 from systola.model.capabilities import EvaluationState, Flips, Repair, Seeding, buffer_of, capability, offers
+from systola.model.encodings import Array, Bits
 from systola.model.incremental import construct, flip_run, flip_word, measures_from_state, repair, state_of
 from systola.model.objective import better
-from systola.population import assess, note
-from systola.problem import Problem, record_type_of, space_of
-from systola.rng import START, STEP, below, draw
-from systola.verbs import Body, body_of, give_body, verb
+from systola.model.population import assess, note
+from systola.model.problem import Problem, record_type_of, space_of
+from systola.model.rng import START, STEP, below, draw
+from systola.simd.bits import bit, segment_mask, toggle, words_for
 
 
 class Mesh(NamedTuple):

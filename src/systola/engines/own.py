@@ -10,12 +10,12 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from systola.digest import digest_of_functions
 from systola.engines.engine import equip
 from systola.engines.immigration import host
 from systola.errors import InputError
-from systola.records import record_type
-from systola.verbs import Body, admit_helpers
+from systola.jit.digest import digest_of_functions
+from systola.jit.dispatch import Body, admit_helpers
+from systola.jit.records import record_type
 
 # What a function of an engine is given, after the engine's record.
 _ARGUMENTS = {

@@ -14,17 +14,17 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from systola.bits import bit, segment_mask, toggle
-from systola.encodings import Array, Bits
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.errors import InputError
-from systola.kernel import inlined
+from systola.jit.compile import inlined
+from systola.model.encodings import Array, Bits
 from systola.model.objective import better
+from systola.model.population import note
+from systola.model.problem import Problem, space_of
+from systola.model.rng import STEP, below, draw
 from systola.operators.appraisal import appraise, choose_appraisal
-from systola.population import note
-from systola.problem import Problem, space_of
-from systola.rng import STEP, below, draw
+from systola.simd.bits import bit, segment_mask, toggle
 
 _PARENTS, _POINTS, _COUNTS, _PLACES = range(4)  # what the calls of `draw` in a cell are for; places come last
 

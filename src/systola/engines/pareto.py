@@ -18,20 +18,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.encodings import Array, sample
 from systola.engines.cover import compare_objectives, compare_violations, covers, find_cover, is_covered
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.walk import NOW, advance, design_walk
 from systola.errors import InputError
-from systola.kernel import called
+from systola.jit.compile import called
+from systola.jit.dispatch import Body, body_of, give_body, large_verb
+from systola.jit.records import record_type
+from systola.model.encodings import Array, sample
+from systola.model.population import NEVER, Population, copy_row, note, ranks_above
+from systola.model.problem import Problem, senses_of
+from systola.model.rng import START, STEP, below, draw
 from systola.operators.appraisal import gauge
 from systola.operators.neighbourhoods import FIELDS, lay_out
 from systola.operators.neighbours import locate, make, observe
-from systola.population import NEVER, Population, copy_row, note, ranks_above
-from systola.problem import Problem, senses_of
-from systola.records import record_type
-from systola.rng import START, STEP, below, draw
-from systola.verbs import Body, body_of, give_body, large_verb
 
 _MEMBERS, _ASIDE, _RESTARTS, _FLAGS = range(1, 5)  # in memory: counts, then for each member whether it was explored
 _FIRST_ROOM = 256

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from systola.encodings import Bits, Order
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.iterated_greedy import IteratedGreedy
@@ -11,7 +10,8 @@ from systola.engines.pareto import PLS
 from systola.engines.systolic import SGS
 from systola.errors import InputError
 from systola.model.capabilities import BestInsertion, LocalSearch, Repair, SwapTable, capability, offers
-from systola.problem import Problem, senses_of, space_of
+from systola.model.encodings import Bits, Order
+from systola.model.problem import Problem, senses_of, space_of
 
 
 def recommend(problem: Problem) -> Engine:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from systola.engines.engine import Design, check_number, equip
+from systola.jit.dispatch import body_of, give_body, verb
 from systola.model.capabilities import Construction, Flips, offers
 from systola.model.incremental import construct, measures_from_state
+from systola.model.population import note
+from systola.model.problem import Problem, record_type_of, space_of
 from systola.operators.appraisal import gauge
-from systola.population import note
-from systola.problem import Problem, record_type_of, space_of
-from systola.verbs import body_of, give_body, verb
 
 
 class Sampler(NamedTuple):

@@ -13,25 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from systola.encodings import Order, sample
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.errors import InputError
-from systola.kernel import called, inlined
+from systola.jit.compile import called, inlined
+from systola.jit.dispatch import body_of, give_body, large_verb
+from systola.jit.records import record_type
 from systola.model.capabilities import LocalSearch, capability
+from systola.model.encodings import Order, sample
 from systola.model.incremental import measures_from_state, quick_search
 from systola.model.objective import fitness, violation
+from systola.model.population import LACKING, note, ranks_above
+from systola.model.problem import Problem, space_of
+from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, below, draw
 from systola.operators.appraisal import appraise, choose_appraisal, gauge
 from systola.operators.breeding import mutate, recombine, select
 from systola.operators.crossover import CROSSOVERS
 from systola.operators.genes import copy
 from systola.operators.mutation import MUTATIONS
 from systola.operators.selection import SELECTIONS
-from systola.population import LACKING, note, ranks_above
-from systola.problem import Problem, space_of
-from systola.records import record_type
-from systola.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, below, draw
-from systola.verbs import body_of, give_body, large_verb
 
 _FIELDS = ("size", "places", "crossing", "mutating")
 _GUEST, _HASHES = LACKING + 1, LACKING + 2  # in memory: whether somebody waits; a hash of each individual

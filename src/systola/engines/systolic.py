@@ -13,21 +13,21 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from systola.bits import lowest_one, segment_mask, toggle, words_for
-from systola.encodings import Array, Bits
 from systola.engines.engine import Design, check_number, equip, refuse_if_too_large
 from systola.engines.immigration import host
 from systola.engines.systolic_plan import count_alike, crossover_plan, mutation_plan
 from systola.errors import InputError
-from systola.kernel import inlined
+from systola.jit.compile import inlined
+from systola.jit.dispatch import body_of, give_body, verb
+from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Flips, Segments, capability, offers
+from systola.model.encodings import Array, Bits
 from systola.model.incremental import cross_segments, flip, measures_from_state, update_prefix
 from systola.model.objective import better
-from systola.population import VECTOR, assess, note
-from systola.problem import Problem, record_type_of, space_of
-from systola.rng import below
-from systola.stop_flag import must_leave
-from systola.verbs import body_of, give_body, verb
+from systola.model.population import VECTOR, assess, note
+from systola.model.problem import Problem, record_type_of, space_of
+from systola.model.rng import below
+from systola.simd.bits import lowest_one, segment_mask, toggle, words_for
 
 Flavour = Literal["T", "E", "V", "B"]
 _FLAVOURS = ("T", "E", "V", "B")

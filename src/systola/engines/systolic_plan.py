@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from systola.encodings import Array
+from systola.model.encodings import Array
 
 
 def crossover_plan(l: int, length: int, width: int) -> tuple[Array, Array]:  # noqa: E741 (the paper's l)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from systola.encodings import Order
 from systola.engines.engine import Design, check_number, equip
 from systola.engines.immigration import host
 from systola.engines.walk import (
@@ -26,13 +25,14 @@ from systola.engines.walk import (
     set_out,
     stand,
 )
+from systola.jit.dispatch import give_body
+from systola.jit.records import record_type
+from systola.model.encodings import Order
+from systola.model.population import NEVER
+from systola.model.problem import Problem, space_of
+from systola.model.rng import STEP, below, draw
 from systola.operators.neighbourhoods import FIELDS, lay_out
 from systola.operators.neighbours import ban, follow, locate
-from systola.population import NEVER
-from systola.problem import Problem, space_of
-from systola.records import record_type
-from systola.rng import STEP, below, draw
-from systola.verbs import give_body
 
 
 def _conclude(self: Any, s: Any) -> Any:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.engines.engine import check_number
 from systola.errors import InputError
+from systola.model.encodings import Array
 
 _SIZE = 2048  # as Soca et al. 2010
 _CROSS = [(-1, 0), (1, 0), (0, -1), (0, 1)]

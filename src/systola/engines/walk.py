@@ -12,10 +12,13 @@ import numpy as np
 
 from systola.engines.engine import Design
 from systola.engines.immigration import settle
-from systola.kernel import called, inlined
-from systola.lines import VECTOR
+from systola.jit.compile import called, inlined
+from systola.jit.dispatch import body_of, verb
+from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
 from systola.model.objective import better, fitness, prefers
+from systola.model.population import NEVER, copy_row, note, ranks_above
+from systola.model.problem import Problem
 from systola.operators.appraisal import choose_appraisal
 from systola.operators.neighbourhoods import Neighbourhood
 from systola.operators.neighbours import (
@@ -27,10 +30,7 @@ from systola.operators.neighbours import (
     row_end,
     survey,
 )
-from systola.population import NEVER, copy_row, note, ranks_above
-from systola.problem import Problem
-from systola.stop_flag import must_leave
-from systola.verbs import body_of, verb
+from systola.simd.rows import VECTOR
 
 NOW, BEST = 0, 1  # rows of the population
 LISTED = 1  # where the list of bans begins in memory

@@ -15,8 +15,8 @@ from systola.formats.instance import Instance, UnfitOptions
 from systola.formats.known import FORMATS, GENERATORS, Format, Generator, Option, one_of
 from systola.formats.library import Library
 from systola.formats.text import read_text, shown, whole_number
-from systola.problem import MAXIMISE, digest_of, senses_of, space_of
-from systola.rng import check_seed
+from systola.model.problem import MAXIMISE, digest_of, senses_of, space_of
+from systola.model.rng import check_seed
 
 
 def open_instance(spec: str, problem: str | None = None) -> Instance:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
 from systola.formats.flowshop_generator import SEEDS
 from systola.formats.instance import Instance, UnfitOptions
 from systola.formats.library import Library, Part
 from systola.formats.text import Tokens, located, read_text, shown
-from systola.problems.flowshop import Flowshop
+from systola.model.encodings import Array
+from systola.problems.flowshop.problem import Flowshop
 
 Weights = Sequence[int] | Array
 

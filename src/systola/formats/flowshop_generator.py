@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
-from systola.problems.flowshop import NEED_DUE, Flowshop, split_objectives
-from systola.rng import check_seed
+from systola.model.encodings import Array
+from systola.model.rng import check_seed
+from systola.problems.flowshop.problem import NEED_DUE, Flowshop, split_objectives
 
 MOST_OPERATIONS = 1_000_000  # jobs times machines
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.formats.library import Library, Part
 from systola.formats.text import Tokens, located, read_text
-from systola.problem import space_of
-from systola.problems.generalized_assignment import GeneralizedAssignment
+from systola.model.encodings import Array
+from systola.model.problem import space_of
+from systola.problems.generalized_assignment.problem import GeneralizedAssignment
 
 SENSES = ("min", "max")
 

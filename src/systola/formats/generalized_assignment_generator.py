@@ -10,11 +10,11 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
 from systola.formats.text import located
-from systola.problems.generalized_assignment import GeneralizedAssignment
-from systola.rng import below, check_seed, draw
+from systola.model.encodings import Array
+from systola.model.rng import below, check_seed, draw
+from systola.problems.generalized_assignment.problem import GeneralizedAssignment
 
 KINDS = ("a", "b", "c", "d", "e")
 MOST_PAIRS = 10_000_000  # of an agent and a job

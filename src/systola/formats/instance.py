@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from systola.encodings import Array
 from systola.errors import InputError
-from systola.problem import Problem
+from systola.model.encodings import Array
+from systola.model.problem import Problem
 
 
 class UnfitOptions(InputError):

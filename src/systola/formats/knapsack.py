@@ -12,11 +12,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.formats.text import Tokens, located, read_text
-from systola.problem import space_of
+from systola.model.encodings import Array
+from systola.model.problem import space_of
 from systola.problems.knapsack import Knapsack
 
 KINDS = ("paper", "uncorrelated", "weak", "strong")

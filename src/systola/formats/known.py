@@ -26,8 +26,8 @@ from systola.formats import quadratic_assignment_generator as assignments
 from systola.formats.instance import Instance
 from systola.formats.library import Library
 from systola.formats.text import shown, whole_number
-from systola.problem import Problem
-from systola.problems.flowshop import split_objectives
+from systola.model.problem import Problem
+from systola.problems.flowshop.problem import split_objectives
 from systola.problems.mmdp import MMDP
 
 Option = Callable[[str, str], Any]  # the value of an option from its name and text; InputError if it is none

@@ -12,7 +12,7 @@ from typing import Any
 from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.formats.text import located, shown
-from systola.problem import Problem
+from systola.model.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

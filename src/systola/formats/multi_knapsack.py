@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.formats.library import Library, Part
 from systola.formats.text import Tokens, located, read_text, shown
+from systola.model.encodings import Array
+from systola.model.rng import below, check_seed, draw
 from systola.problems.multi_knapsack import MultiKnapsack
-from systola.rng import below, check_seed, draw
 
 MOST_ITEMS = 100_000
 MOST_CONSTRAINTS = 1_000

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.formats.text import Tokens, located, read_text, shown, whole_number
+from systola.model.encodings import Array
+from systola.model.rng import below, check_seed, draw
 from systola.problems.customer_release import CustomerRelease
 from systola.problems.next_release import NextRelease
-from systola.rng import below, check_seed, draw
 
 MOST_WISHES = 10_000_000  # customers times requirements
 

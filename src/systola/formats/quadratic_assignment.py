@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.formats.text import Tokens, located, read_text, shown
-from systola.problem import space_of
+from systola.model.encodings import Array
+from systola.model.problem import space_of
 from systola.problems.quadratic_assignment import QuadraticAssignment
 
 _SOLUTION = ".sln"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
+from systola.model.encodings import Array
+from systola.model.rng import below, check_seed, draw
 from systola.problems.quadratic_assignment import QuadraticAssignment
-from systola.rng import below, check_seed, draw
 
 MOST_FACILITIES = 1_000
 

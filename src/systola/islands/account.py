@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.islands.deme import Counters, Deme
-from systola.population import ranks_above
-from systola.problem import Problem, record_of
+from systola.model.encodings import Array
+from systola.model.population import ranks_above
+from systola.model.problem import Problem, record_of
+from systola.run.trace import MOST_SAMPLES, Sample, Trace
 from systola.run.units import objective_of, violation_of
-from systola.trace import MOST_SAMPLES, Sample, Trace
 
 Found = tuple[int, int, float, Array]  # a better solution: step, deme, seconds, measures
 

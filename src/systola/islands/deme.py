@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from systola.backends.session import Work
-from systola.encodings import Array
 from systola.engines.immigration import COUNT, HEAD, INJECTED, berth, put_in
 from systola.errors import InputError
 from systola.islands.dwelling import Dwelling, toss
 from systola.islands.islands import Islands
 from systola.islands.parcel import Parcel, count_in, pack, size_of_parcel, unpack
-from systola.problem import space_of
+from systola.model.encodings import Array
+from systola.model.problem import space_of
 from systola.reading import is_number, is_whole
 from systola.run.engine_search import EngineSearch
 from systola.run.search import Saved, Solutions

@@ -6,11 +6,11 @@ from typing import Any
 
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
-from systola.encodings import Array
 from systola.engines.immigration import make_pool
-from systola.kernel import kernel
-from systola.problem import space_of
-from systola.rng import MIGRATE, draw
+from systola.jit.compile import kernel
+from systola.model.encodings import Array
+from systola.model.problem import space_of
+from systola.model.rng import MIGRATE, draw
 
 
 def _toss(seed: Any, step: Any, deme: Any, k: Any) -> Any:

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError, MissingExtra, SystolaError
 from systola.islands.parcel import Parcel, pack, size_of_parcel, unpack
 from systola.islands.transport import Vote
+from systola.model.encodings import Array
 
 _TAG, _PART = 7, 9
 _MOST_PROBES = 16  # messages taken in at a time: whoever is flooded must get on with its own work

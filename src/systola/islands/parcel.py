@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from systola.encodings import Array
+from systola.model.encodings import Array
 
 _HEAD = 5  # numbers of 64 bits: receiver, sender, serial, step, how many solutions
 

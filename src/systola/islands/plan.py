@@ -15,7 +15,7 @@ from systola.engines.engine import Design, Engine
 from systola.engines.immigration import hosts
 from systola.errors import InputError
 from systola.islands.deme import seed_of
-from systola.problem import Problem
+from systola.model.problem import Problem
 
 
 def lay_out(problem: Problem, engines: Sequence[Engine]) -> list[Design]:

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from systola.checkpoint import check_identity, pack_checkpoint, read_checkpoint
-from systola.encodings import Array
 from systola.errors import InputError
 from systola.files import write_atomically
 from systola.islands.deme import Deme
 from systola.islands.transport import Transport, Vote, World
+from systola.model.encodings import Array
 from systola.reading import parse_json, read_file
+from systola.run.checkpoint import check_identity, pack_checkpoint, read_checkpoint
 
 _SCHEMA = 1
 _SETS = ("a", "b")

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-from systola.encodings import Array
 from systola.islands.parcel import Parcel
+from systola.model.encodings import Array
 
 END, BREAK = 1, 2  # halt: after this round of synchronous demes, or at once
 

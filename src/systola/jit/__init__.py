@@ -1,1 +1,1 @@
-"""How Python functions become kernels."""
+"""How Python functions become kernels: records, dispatch by type, compiling, the cache on disk, threads."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from systola.jit.atomics import fetch_add, give_way, load, pause, store
-from systola.kernel import inlined
+from systola.jit.compile import inlined
 
 _LINE = 8  # numbers in a cache line: what different threads write must not share one
 _ARRIVED, _PASSED, BROKEN, OUTCOME, _ORDER, _MEMBERS = range(0, 6 * _LINE, _LINE)

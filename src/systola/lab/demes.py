@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from systola.backends.session import Work
-from systola.encodings import Array
 from systola.errors import InputError
 from systola.islands.deme import Deme, seed_of
 from systola.islands.islands import Islands
 from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes
 from systola.islands.worker import Worker
-from systola.probing import measures_of
-from systola.problem import MINIMISE, Problem, bind, senses_of, space_of
+from systola.model.encodings import Array
+from systola.model.problem import MINIMISE, Problem, bind, senses_of, space_of
 from systola.run.budget import Budget, Stop
+from systola.run.probing import measures_of
 from systola.run.units import objective_of, violation_of
 
 

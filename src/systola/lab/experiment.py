@@ -13,13 +13,13 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from systola.digest import digest_of_data
 from systola.engines.catalog import make_engine
 from systola.errors import Incomplete, InfeasibleWarning, InputError
 from systola.formats.catalog import open_instance
+from systola.jit.digest import digest_of_data
 from systola.lab.store import Key, Store
 from systola.lab.workers import Death, Request, work
-from systola.problem import digest_of
+from systola.model.problem import digest_of
 from systola.run.budget import Stop
 from systola.solve import solve
 from systola.version import __version__

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
+from systola.model.encodings import Array
 from systola.model.objective import fitness
-from systola.problem import Problem, record_of
+from systola.model.problem import Problem, record_of
 from systola.run.budget import Iterations
 from systola.run.execution import Progress
 from systola.solve import solve

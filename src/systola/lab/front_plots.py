@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from systola.archive import nondominated
 from systola.errors import InputError
 from systola.lab.drawing import COLOURS, DASHES, INK, NUMBERS, blank, save, shades, style
 from systola.lab.indicators import attainment, read_fronts
+from systola.pareto.archive import nondominated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

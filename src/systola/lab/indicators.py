@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systola.errors import InputError, MissingExtra
-from systola.problem import MAXIMISE, MINIMISE
+from systola.model.problem import MAXIMISE, MINIMISE
 
 __all__ = ["attainment", "epsilon", "hypervolume", "igd_plus", "read_fronts", "reference_point"]
 

@@ -16,12 +16,12 @@ import numba
 
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
-from systola.encodings import Array
 from systola.engines.engine import Design
 from systola.engines.pareto import PLS
 from systola.errors import InputError
-from systola.probing import measures_of
-from systola.problem import Problem, bind, space_of
+from systola.model.encodings import Array
+from systola.model.problem import Problem, bind, space_of
+from systola.run.probing import measures_of
 
 MOMENTS, REPEATS = 20, 5
 

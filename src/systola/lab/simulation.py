@@ -21,7 +21,7 @@ from systola.errors import InputError
 from systola.lab import virtual_time
 from systola.lab.machine import Machine
 from systola.lab.virtual_time import Demes, Rules
-from systola.rng import check_seed
+from systola.model.rng import check_seed
 
 Mode = Literal["asynchronous", "synchronous"]
 MODES: tuple[Mode, ...] = ("asynchronous", "synchronous")

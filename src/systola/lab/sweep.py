@@ -10,8 +10,8 @@ import numpy as np
 
 from systola.engines.engine import Engine
 from systola.errors import InputError
-from systola.problem import Problem, senses_of
-from systola.result import Result
+from systola.model.problem import Problem, senses_of
+from systola.run.result import Result
 from systola.solve import solve
 
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from systola.kernel import called, inlined, kernel
-from systola.rng import SEARCH, STEP, draw
+from systola.jit.compile import called, inlined, kernel
+from systola.model.rng import SEARCH, STEP, draw
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]

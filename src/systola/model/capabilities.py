@@ -15,9 +15,9 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from systola.encodings import Array, Binary, Encoding, Integers, Permutation
 from systola.errors import InputError
 from systola.model import incremental, objective
+from systola.model.encodings import Array, Binary, Encoding, Integers, Permutation
 
 Function = Callable[..., Any]
 

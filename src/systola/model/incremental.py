@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from systola.bits import lowest_one, toggle
-from systola.encodings import sample
-from systola.rng import STEP
-from systola.verbs import Body, body_of, large_verb, verb
+from systola.jit.dispatch import Body, body_of, large_verb, verb
+from systola.model.encodings import sample
+from systola.model.rng import STEP
+from systola.simd.bits import lowest_one, toggle
 
 
 @verb

@@ -10,7 +10,7 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
-from systola.verbs import Body, body_of, objective_verb, verb
+from systola.jit.dispatch import Body, body_of, objective_verb, verb
 
 MOST_MEASURES = 4  # in a returned tuple
 

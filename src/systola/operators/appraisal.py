@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from systola.bits import lowest_one, toggle
-from systola.encodings import Bits, Digits, Order
-from systola.kernel import inlined
+from systola.jit.compile import inlined
+from systola.jit.dispatch import Body, body_of, give_body, large_verb
 from systola.model.capabilities import Capability, EvaluationState, Flips, Reassignments, Swaps, offers
+from systola.model.encodings import Bits, Digits, Order
 from systola.model.incremental import flip, init_state, measures_from_state, reassign, state_of, swap
-from systola.population import assess
-from systola.problem import Problem, record_type_of, space_of
-from systola.verbs import Body, body_of, give_body, large_verb
+from systola.model.population import assess
+from systola.model.problem import Problem, record_type_of, space_of
+from systola.simd.bits import lowest_one, toggle
 
 _FEW = 3  # of n decisions, up to n / 3 that differ are worth single steps
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from systola.encodings import Bits, Digits, Order
-from systola.kernel import inlined
+from systola.jit.compile import inlined
+from systola.model.encodings import Bits, Digits, Order
+from systola.model.rng import below, numbers
 from systola.operators.genes import copy, graft, mingle
 from systola.operators.kind import Kind
-from systola.rng import below, numbers
 
 
 @inlined

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from systola.bits import segment_mask
-from systola.encodings import Bits, Digits, Order
-from systola.kernel import inlined
-from systola.rng import below, numbers
-from systola.verbs import body_of, give_body, verb
+from systola.jit.compile import inlined
+from systola.jit.dispatch import body_of, give_body, verb
+from systola.model.encodings import Bits, Digits, Order
+from systola.model.rng import below, numbers
+from systola.simd.bits import segment_mask
 
 
 @verb

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from systola.digest import digest_of_functions
 from systola.errors import InputError
-from systola.verbs import admit_helpers
+from systola.jit.digest import digest_of_functions
+from systola.jit.dispatch import admit_helpers
 
 Operator = Callable[..., Any]
 

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from systola.bits import lowest_one
-from systola.encodings import Array, Digits, Order
 from systola.errors import InputError
-from systola.kernel import called, inlined
-from systola.lines import largest_allowed, least, padded, part
+from systola.jit.compile import called, inlined
+from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer, LocalSearch, SwapTable, buffer_of, capability
+from systola.model.encodings import Array, Digits, Order
 from systola.model.incremental import fill_swap_table, make_swap, measures_from_state, search_around, swap_gains
 from systola.model.objective import better
+from systola.model.problem import Problem, space_of
+from systola.model.rng import below, common, numbers
 from systola.operators.appraisal import gauge, try_swap
 from systola.operators.kind import Kind, Operator
-from systola.problem import Problem, space_of
-from systola.rng import below, common, numbers
-from systola.stop_flag import must_leave
+from systola.simd.bits import lowest_one
+from systola.simd.rows import largest_allowed, least, padded, part
 
 _DOUBLINGS = 6
 

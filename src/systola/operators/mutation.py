@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from systola.bits import lowest_one
-from systola.encodings import Bits, Digits, Order
-from systola.kernel import inlined
+from systola.jit.compile import inlined
+from systola.model.encodings import Bits, Digits, Order
+from systola.model.rng import below, numbers
 from systola.operators.genes import get, put, redraw
 from systola.operators.kind import Kind
-from systola.rng import below, numbers
+from systola.simd.bits import lowest_one
 
 
 @inlined

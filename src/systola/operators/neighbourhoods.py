@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from systola.bits import toggle
-from systola.encodings import Bits, Digits, Order
 from systola.errors import InputError
-from systola.kernel import called, inlined
-from systola.lines import padded
+from systola.jit.compile import called, inlined
+from systola.jit.dispatch import Body, give_body
 from systola.model import capabilities
 from systola.model.capabilities import Buffer, InsertionBlocks, SwapTable, TieBreak, buffer_of, capability, offers
+from systola.model.encodings import Bits, Digits, Order
 from systola.model.incremental import (
     evaluate_insertions,
     fill_swap_table,
@@ -24,7 +23,7 @@ from systola.model.incremental import (
     remove_item,
     reverse,
 )
-from systola.moves import (
+from systola.model.moves import (
     FlipMoves,
     InsertionMoves,
     ReassignmentMoves,
@@ -38,10 +37,11 @@ from systola.moves import (
     swap_in,
     value_of_rank,
 )
+from systola.model.problem import Problem, senses_of, space_of
 from systola.operators.appraisal import appraise, gauge, try_swap
 from systola.operators.neighbours import make, observe
-from systola.problem import Problem, senses_of, space_of
-from systola.verbs import Body, give_body
+from systola.simd.bits import toggle
+from systola.simd.rows import padded
 
 FIELDS = ("n", "starts", "others", "low", "sense")  # of an engine's record, for its neighbourhood
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from systola.verbs import body_of, large_verb, verb
+from systola.jit.dispatch import body_of, large_verb, verb
 
 
 @verb

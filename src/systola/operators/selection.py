@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from systola.encodings import Bits, Digits, Order
-from systola.kernel import inlined
+from systola.jit.compile import inlined
+from systola.model.encodings import Bits, Digits, Order
 from systola.model.objective import better, fitness
+from systola.model.rng import below, numbers
 from systola.operators.kind import Kind
-from systola.rng import below, numbers
 
 _TRIES = 1 << 12  # nobody needs so many, but kernels end
 

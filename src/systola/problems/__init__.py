@@ -1,8 +1,8 @@
 """The problems that come with systola, one a file."""
 
 from systola.problems.customer_release import CustomerRelease
-from systola.problems.flowshop import Flowshop
-from systola.problems.generalized_assignment import GeneralizedAssignment
+from systola.problems.flowshop.problem import Flowshop
+from systola.problems.generalized_assignment.problem import GeneralizedAssignment
 from systola.problems.knapsack import Knapsack
 from systola.problems.mmdp import MMDP
 from systola.problems.multi_knapsack import MultiKnapsack

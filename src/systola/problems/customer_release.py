@@ -11,13 +11,13 @@ from dataclasses import field
 
 import numpy as np
 
-from systola.bits import bit
-from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.fields import plain
 from systola.model.capabilities import Flips
-from systola.problem import Problem
+from systola.model.encodings import Array, Binary
+from systola.model.fields import plain
+from systola.model.problem import Problem
 from systola.problems.limits import WIDE, check_whole_number, exact_sum, refuse_beyond, whole_numbers
+from systola.simd.bits import bit
 
 MOST_NEEDS = 10_000_000  # pairs of a customer and a requirement, after closing
 

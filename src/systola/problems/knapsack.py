@@ -6,14 +6,14 @@ from dataclasses import field
 
 import numpy as np
 
-from systola.bits import bit
-from systola.encodings import Array, Binary
 from systola.errors import InputError
 from systola.model.capabilities import Construction, Flips
-from systola.problem import Problem
-from systola.problems.ledger import SEGMENTS, entries_of
+from systola.model.encodings import Array, Binary
+from systola.model.problem import Problem
+from systola.model.rng import STEP, draw
 from systola.problems.limits import check_whole_number, whole_numbers
-from systola.rng import STEP, draw
+from systola.problems.two_sums import SEGMENTS, entries_of
+from systola.simd.bits import bit
 
 
 class Knapsack(Problem):

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from systola.encodings import Array
 from systola.errors import InputError
+from systola.model.encodings import Array
 
 WIDE = 2**62  # no measure, penalty or fitness reaches it, so that the difference of two fits into 64 bits
 NARROW = 2**31  # nor does anything that is kept in 32 bits, or that shares 64 with another

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from systola.bits import bit, count_ones, ones_below
-from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.kernel import inlined
+from systola.jit.compile import inlined
 from systola.model.capabilities import Buffer, Flips, Segments
-from systola.problem import Problem
+from systola.model.encodings import Array, Binary
+from systola.model.problem import Problem
+from systola.simd.bits import bit, count_ones, ones_below
 
 # Table 2 of Pedemonte, Luna, Alba 2014, in millionths: by the number of ones.
 _UNIFORM, _MIDDLE, _BESIDE = 1_000_000, 640_576, 360_384

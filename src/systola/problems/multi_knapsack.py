@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.bits import bit, count_ones, segment_mask, toggle
-from systola.encodings import Array, Binary
 from systola.errors import InputError
-from systola.kernel import inlined
-from systola.lines import add_line, add_marked, largest, largest_with, padded
+from systola.jit.compile import inlined
 from systola.model.capabilities import Bound, Buffer, Construction, EvaluationState, Flips, Repair, Seeding
-from systola.problem import Problem
+from systola.model.encodings import Array, Binary
+from systola.model.problem import Problem
+from systola.model.rng import STEP, below, draw
 from systola.problems.limits import NARROW, WIDE, exact_sum, refuse_beyond, whole_numbers
-from systola.rng import STEP, below, draw
+from systola.simd.bits import bit, count_ones, segment_mask, toggle
+from systola.simd.rows import add_line, add_marked, largest, largest_with, padded
 
 
 class Relaxation(NamedTuple):

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import field
 from fractions import Fraction
 
-from systola.bits import bit
-from systola.encodings import Array, Binary
 from systola.errors import InputError
 from systola.model.capabilities import Flips, TieBreak
+from systola.model.encodings import Array, Binary
 from systola.model.objective import fitness
-from systola.problem import MAXIMISE, MINIMISE, Problem
-from systola.problems.ledger import SEGMENTS, entries_of
+from systola.model.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems.limits import WIDE, exact_sum, refuse_beyond, whole_numbers
+from systola.problems.two_sums import SEGMENTS, entries_of
+from systola.simd.bits import bit
 
 _FINEST = 1000  # weights are fractions with at most this denominator, so that fitness is an exact integer
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from systola.encodings import Array, Permutation
 from systola.errors import InputError
-from systola.kernel import called, inlined
-from systola.lines import narrow, padded, part
+from systola.jit.compile import called, inlined
 from systola.model.capabilities import Buffer, EvaluationState, Swaps, SwapTable
-from systola.problem import MINIMISE, Problem
+from systola.model.encodings import Array, Permutation
+from systola.model.problem import MINIMISE, Problem
 from systola.problems.limits import NARROW, exact_sum, refuse_beyond, whole_numbers
-from systola.products import add_gathered, add_products
+from systola.simd.products import add_gathered, add_products
+from systola.simd.rows import narrow, padded, part
 
 _LIMIT = 2**61  # of costs
 

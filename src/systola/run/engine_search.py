@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from systola.backends.session import Session, Work
-from systola.encodings import Array
 from systola.engines.immigration import hosts
 from systola.errors import InputError
-from systola.faults import check_faults, told_plainly
-from systola.population import Population
-from systola.problem import Problem, space_of
+from systola.model.encodings import Array
+from systola.model.population import Population
+from systola.model.problem import Problem, space_of
 from systola.reading import is_whole
+from systola.run.faults import check_faults, told_plainly
 from systola.run.search import Found, Saved, Search, Solutions
 
 _LONG_SECONDS = 0.2  # a step that takes longer is made a few lanes at a time

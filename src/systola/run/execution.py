@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from systola.population import Population
-from systola.problem import Problem
+from systola.model.population import Population
+from systola.model.problem import Problem
 from systola.run.budget import Stop
 from systola.run.search import Found, Solutions
+from systola.run.trace import Trace
 from systola.signals import Interruption
-from systola.trace import Trace
 
 REPORT_SECONDS = 0.25  # from one call of a callback to the next
 CALL_SECONDS = 0.1  # one call of `advance` lasts about this long, so that Ctrl-C and progress are prompt

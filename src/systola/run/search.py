@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from systola.encodings import Array
 from systola.errors import InputError
-from systola.population import Population
-from systola.problem import Problem
+from systola.model.encodings import Array
+from systola.model.population import Population
+from systola.model.problem import Problem
 
 Solutions = Sequence[Any] | Array  # rows of decisions
 Saved = tuple[dict[str, Any], dict[str, Array]]  # plain data, which JSON can hold, and arrays

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from systola.encodings import Array
+from systola.model.encodings import Array
 from systola.model.objective import violation
-from systola.problem import Problem, record_of, senses_of
+from systola.model.problem import Problem, record_of, senses_of
 
 
 def objective_of(problem: Problem, measures: Array) -> Any:

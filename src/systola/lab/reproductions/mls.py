@@ -21,7 +21,7 @@ from systola.lab.profile import MOMENTS, REPEATS, profile_search
 from systola.lab.published import load_figures
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
-from systola.problem import Problem, digest_of, senses_of
+from systola.model.problem import Problem, digest_of, senses_of
 from systola.run.budget import Stop
 from systola.solve import parameters_of, solve
 

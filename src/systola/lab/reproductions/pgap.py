@@ -24,7 +24,7 @@ from systola.lab.reproductions.pgap_scaling import count_solutions, scale_popula
 from systola.lab.statistics import count_signs
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
-from systola.problem import digest_of
+from systola.model.problem import digest_of
 from systola.run.budget import Stop
 from systola.solve import parameters_of, solve
 

@@ -13,8 +13,8 @@ from systola.formats.catalog import look_up, open_instance
 from systola.formats.instance import Instance
 from systola.formats.library import Library
 from systola.lab.published import load_figures
-from systola.problem import digest_of
-from systola.problems.generalized_assignment import GeneralizedAssignment
+from systola.model.problem import digest_of
+from systola.problems.generalized_assignment.problem import GeneralizedAssignment
 
 GENERATED = "de"  # types of Table 3 that can be generated; there is no generator of type f
 KNOWN = "BEST.csv"

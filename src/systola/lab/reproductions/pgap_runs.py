@@ -16,9 +16,9 @@ from systola.islands.islands import Islands
 from systola.lab.experiment import Job
 from systola.lab.simulation import MODES
 from systola.lab.store import Store
-from systola.problem import Problem, digest_of
-from systola.result import Result
+from systola.model.problem import Problem, digest_of
 from systola.run.budget import Stop
+from systola.run.result import Result
 from systola.solve import parameters_of, solve
 
 EXPERIMENT = "pgap"

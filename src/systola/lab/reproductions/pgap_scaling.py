@@ -34,7 +34,7 @@ from systola.lab.scaling import costs_table, scaling_tables, simulate_scaling
 from systola.lab.simulation import MODES
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
-from systola.problem import Problem, digest_of
+from systola.model.problem import Problem, digest_of
 from systola.run.budget import Stop
 
 DEMES = (1, 2, 4, 8)

@@ -21,7 +21,7 @@ from systola.lab.published import load_claims, load_figures
 from systola.lab.statistics import SMALLEST_SAMPLE, compare
 from systola.lab.store import Store
 from systola.lab.tables import BETTER, NEITHER, WORSE, Cell, Table, compact_table
-from systola.problem import digest_of, space_of
+from systola.model.problem import digest_of, space_of
 from systola.run.budget import Stop
 
 EXPERIMENT = "sns"

@@ -1,0 +1,100 @@
+"""A solution judged once more in integers that have no end.
+
+Compiled code and NumPy compute with 64 bits, in which a sum or a product beyond 2**63 wraps around without a word.
+Python's own integers do not, so the plain objective is interpreted with these.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from systola.errors import CheckFailed
+from systola.jit.records import widen
+from systola.model.encodings import Array
+from systola.model.objective import evaluate, fitness, violation
+from systola.model.problem import Problem, record_of
+
+_MOST_NUMBERS = 10**6  # of a problem's data
+_SECONDS = 1.0
+
+
+class _Enough(BaseException):
+    """The time is over; not an Exception, which a user's code might catch."""
+
+
+def check_exactly(problem: Problem, decisions: Array, found: Any) -> None:
+    """CheckFailed if what `evaluate` found is something else in exact integers, or if fitness or violation are.
+
+    Nothing is checked where measures are not integers, where the code cannot run with Python's integers or takes
+    longer than a second so, and for problems with more than a million numbers.
+
+    Parameters
+    ----------
+    problem
+        What is solved.
+    decisions
+        Of the solution.
+    found
+        What `evaluate` returned for it, compiled or with NumPy's integers.
+    """
+    record = record_of(problem)
+    measures = _integers(found)
+    if measures is None or sum(np.size(value) for value in record) > _MOST_NUMBERS:
+        return
+    exact = type(record)(*map(_endless, record))
+    wanted = _integers(_try(evaluate, exact, decisions.astype(object)))
+    if wanted is None:
+        return
+    if wanted != measures:
+        raise _wrapped(problem, "objective", wanted, measures)
+    for verb in (fitness, violation):
+        inexact = _integers(_try(verb, widen(record), np.array(measures)))
+        worth = _integers(_try(verb, exact, np.array(wanted, object)))
+        if inexact is not None and worth is not None and worth != inexact:
+            raise _wrapped(problem, verb.__name__, worth, inexact)
+
+
+def _endless(value: Any) -> Any:
+    return value.astype(object) if isinstance(value, np.ndarray) and value.dtype.kind in "iu" else value
+
+
+def _integers(value: Any) -> list[int] | None:
+    """A number or a tuple of numbers as a list; None if one is not an integer."""
+    values = value if isinstance(value, tuple) else (value,)
+    return [int(v) for v in values] if all(isinstance(v, (int, np.integer)) for v in values) else None
+
+
+def _try(call: Callable[..., Any], *args: Any) -> Any:
+    """What a call returns, interpreted; None if it raises or takes too long.
+
+    Each line looks at the clock: loops that end by wrapping around do not end with integers that never do.
+    """
+    end = time.perf_counter() + _SECONDS
+
+    def look(frame: Any, event: str, arg: Any) -> Any:
+        if time.perf_counter() > end:
+            raise _Enough
+        return look
+
+    before = sys.gettrace()
+    try:
+        with np.errstate(all="ignore"):
+            sys.settrace(look)
+            return call(*args)
+    except (Exception, _Enough):
+        return None
+    finally:
+        sys.settrace(before)
+
+
+def _wrapped(problem: Problem, what: str, exact: list[int], found: list[int]) -> CheckFailed:
+    told = [", ".join(map(str, values)) for values in (exact, found)]
+    return CheckFailed(
+        f"the {what} of the best solution is {told[0]} in exact integers, but {told[1]} in 64 bits, where sums and "
+        f"products beyond 2**63 wrap around; scale the data of {type(problem).__name__} down, or compute with floats"
+    )

@@ -1,0 +1,157 @@
+"""A problem says what a solution is, what it is worth, and how its worth changes when a little of it changes.
+
+Subclass `Problem`, annotate the data, write `evaluate`. Methods are plain Python in Numba's subset; in kernels
+`self` is a record of the fields. What a problem can do beside `evaluate` it lists as capabilities.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from systola.errors import InputError
+from systola.jit.digest import digest_of_data, digest_of_functions
+from systola.jit.dispatch import admit_helpers, give_body, has_body
+from systola.jit.records import record_type
+from systola.model.capabilities import Capability, check_capabilities
+from systola.model.encodings import Encoding
+from systola.model.fields import plain
+from systola.model.incremental import with_defaults
+from systola.model.objective import DEFAULTS, fitness_down, fitness_up
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:  # not in Python 3.10; only type checkers read it
+
+    def dataclass_transform(**_: Any) -> Any:
+        return lambda cls: cls
+
+
+MAXIMISE = 1
+MINIMISE = -1
+
+_METHODS = ("evaluate", "fitness", "violation")
+_TAKEN = ("capabilities", "check", "derive", "encoding", *_METHODS)  # no names for fields
+_NOTHING = "nothing"  # the field of a problem without data: a record needs one
+
+
+@dataclass_transform(frozen_default=True)
+class Problem:
+    """Base of all problems; see the module's words and docs/own-problem.md.
+
+    Class attributes
+    ----------------
+    encoding : Encoding
+        What a solution is.
+    sense : MAXIMISE or MINIMISE, or a tuple of them
+        One for each objective. Objectives are the first measures. A text is the name of a field that holds it.
+    scale : int
+        Measures count in units of 1/scale; results are divided by it. Keeps fractions exact as integers.
+    capabilities : sequence of Capability
+        What the problem can do faster than by `evaluate`.
+    """
+
+    encoding: ClassVar[Encoding]
+    sense: ClassVar[int | tuple[int, ...] | str] = MAXIMISE
+    scale: ClassVar[int] = 1
+    capabilities: ClassVar[Sequence[Capability]] = ()
+    _record_type: ClassVar[Any]
+    _fields: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        taken = [name for name in _TAKEN if name in inspect.get_annotations(cls)]
+        if taken:
+            raise InputError(f"`{taken[0]}` is no name for a field, but {cls.__name__} has one; choose another")
+        dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+        if "evaluate" not in dir(cls) or not hasattr(cls, "encoding"):
+            raise InputError(f"a problem needs `encoding` and `evaluate`, but {cls.__name__} lacks one; add it")
+        cls._fields = tuple(f.name for f in dataclasses.fields(cls))  # type: ignore[arg-type]
+        check_capabilities(cls.__name__, cls.encoding, cls.capabilities)
+
+    def __post_init__(self) -> None:
+        bind(type(self))
+        for field in _kernel_fields(type(self)):
+            if hasattr(self, field):
+                object.__setattr__(self, field, plain(getattr(self, field), f"{type(self).__name__}.{field}"))
+        for entry in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, entry.name, None)
+            if entry.type in ("Array", "np.ndarray", np.ndarray) and isinstance(value, (int, float)):
+                raise InputError(f"{type(self).__name__}.{entry.name} must be an array, but got the number {value}")
+        self.check()
+
+    def check(self) -> None:
+        """Raise InputError when the data break a rule; override it. Derived fields are set here with `derive`."""
+
+    def derive(self, **values: Any) -> None:
+        """Set fields declared with `init=False`."""
+        for name, value in values.items():
+            object.__setattr__(self, name, plain(value, name))
+
+    def __str__(self) -> str:
+        """One line for people."""
+        return f"{type(self).__name__}, {space_of(self).n} decisions"
+
+    def __repr__(self) -> str:
+        return f"<{self}>" if str(self).startswith(type(self).__name__) else f"<{type(self).__name__}: {self}>"
+
+
+def bind(cls: type[Problem]) -> None:
+    """Tell the dispatch what a class's functions do now: edits of what they call make a new record type."""
+    bodies: dict[str, Any] = {name: getattr(cls, name) for name in _METHODS if hasattr(cls, name)}
+    for entry in cls.capabilities:
+        bodies |= entry.functions()
+    senses = (cls.sense,) if isinstance(cls.sense, int) else cls.sense
+    if not isinstance(senses, str) and len(senses) == 1:
+        bodies.setdefault("fitness", fitness_up if senses[0] == MAXIMISE else fitness_down)
+    bodies = with_defaults({**DEFAULTS, **bodies})
+    digest, helpers = digest_of_functions({k: b for k, b in bodies.items() if isinstance(b, FunctionType)})
+    admit_helpers(helpers)
+    cls._record_type = record_type(f"{cls.__name__}_{digest}", _kernel_fields(cls) or [_NOTHING])
+    for name, body in bodies.items():
+        give_body(name, cls._record_type, body)
+
+
+def _kernel_fields(cls: type[Problem]) -> list[str]:
+    """Fields that kernels see: all but those annotated as text."""
+    return [f.name for f in dataclasses.fields(cls) if f.type not in (str, "str")]  # type: ignore[arg-type]
+
+
+def record_type_of(problem: Problem) -> Any:
+    """The type of a problem's record, by which kernels dispatch."""
+    return problem._record_type
+
+
+def record_of(problem: Problem) -> Any:
+    """The data of a problem as kernels see them."""
+    made = problem._record_type
+    return made(*(getattr(problem, f, 0) for f in made._fields))
+
+
+def space_of(problem: Problem) -> Any:
+    """The space of a problem's solutions as kernels see it."""
+    return problem.encoding.space(problem)
+
+
+def senses_of(problem: Problem) -> tuple[int, ...]:
+    """The sense of each objective."""
+    sense: Any = getattr(problem, problem.sense) if isinstance(problem.sense, str) else problem.sense
+    return tuple(int(value) for value in np.atleast_1d(sense))
+
+
+def can_compare(problem: Problem) -> bool:
+    """Whether solutions have a fitness: with several objectives, a problem must say which."""
+    return has_body("fitness", problem._record_type)
+
+
+def digest_of(problem: Problem) -> str:
+    """Digest of the data and the code: two problems with the same digest are the same problem."""
+    data = [getattr(problem, f) for f in problem._fields]
+    return digest_of_data(
+        problem._record_type.__name__, repr(problem.encoding), senses_of(problem), problem.scale, data
+    )

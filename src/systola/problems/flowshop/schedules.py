@@ -1,0 +1,210 @@
+"""Neighbours of a flowshop's schedule, measured side by side.
+
+What is kept of a schedule, its *outlook*, is when each machine gets free after each number of jobs and what has been
+counted up to there, one line for each machine and count (see `passage`); then, for the makespan alone, how long it
+takes each machine from each job to the end, and how late the end is for the release dates of the jobs to come. A
+neighbour shares the beginning with the schedule, and neighbours that differ in where one job is put share the jobs that
+follow, too: they pass the machines together, as one vector.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from systola.jit.compile import called, inlined
+from systola.model.objective import better
+from systola.problems.flowshop.passage import COUNTS, breadth, meet, pass_job, pass_run
+from systola.simd.rows import VECTOR, narrow, padded, part
+
+MAKESPAN, TARDINESS = 0, 1  # measures are counted so; tardy jobs and flow time come after
+_NOWHERE = -1
+
+
+@inlined
+def _width(jobs: Any) -> Any:
+    return padded(jobs + 1)
+
+
+def numbers_of_outlook(jobs: int, machines: int) -> int:
+    """How many numbers an outlook has."""
+    return (2 * machines + COUNTS + 1) * padded(jobs + 1)
+
+
+def numbers_of_work(jobs: int, machines: int) -> int:
+    """How many numbers a lane needs to look around: a front, an outlook without one job, the other jobs."""
+    return numbers_of_front(machines) + numbers_of_outlook(jobs, machines) + padded(jobs + 1)
+
+
+def numbers_of_front(machines: int) -> int:
+    """How many numbers a front has."""
+    return (machines + COUNTS) * VECTOR
+
+
+@inlined
+def _rest_of(machines: Any, width: Any) -> Any:
+    """Where a lane's work has the other jobs."""
+    return (machines + COUNTS) * VECTOR + (2 * machines + COUNTS + 1) * width
+
+
+@called
+def _look_ahead(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, first: Any, last: Any) -> None:
+    """Lines of an outlook after each of the jobs jobs[of + first], ..., jobs[of + last - 1]; those before are known."""
+    n, m = problem.times.shape
+    width = _width(n)
+    for t in range(first, last):
+        job = np.int64(jobs[of + t])
+        now = np.int64(problem.ready[job])
+        for k in range(m):
+            place = at + k * width + t
+            now = max(now, np.int64(lines[place])) + problem.lengths[job * m + k]
+            lines[place + 1] = narrow(now, lines)
+        place = at + m * width + t
+        lines[place + 1] = narrow(lines[place] + max(0, now - problem.ends[job]), lines)
+        place += width
+        lines[place + 1] = narrow(lines[place] + (1 if now > problem.ends[job] else 0), lines)
+        place += width
+        lines[place + 1] = narrow(lines[place] + now - problem.ready[job], lines)
+
+
+@called
+def _look_back(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, last: Any) -> None:
+    """How long it takes each machine from each of the jobs jobs[of], ..., jobs[of + last - 1] to the end.
+
+    The line behind says when the end is at least, because of when these jobs are there.
+    """
+    n, m = problem.times.shape
+    width = _width(n)
+    tails = at + (m + COUNTS) * width
+    ends = tails + m * width
+    for k in range(m + 1):
+        lines[tails + k * width + last] = 0
+    for t in range(last - 1, -1, -1):
+        job = np.int64(jobs[of + t])
+        left = np.int64(0)
+        for k in range(m - 1, -1, -1):
+            place = tails + k * width + t
+            left = max(left, np.int64(lines[place + 1])) + problem.lengths[job * m + k]
+            lines[place] = narrow(left, lines)
+        lines[ends + t] = narrow(max(np.int64(lines[ends + t + 1]), problem.ready[job] + left), lines)
+
+
+@inlined
+def _report(problem: Any, work: Any, lane: Any, measures: Any) -> None:
+    """The measures of a schedule whose jobs have all passed, in the problem's order."""
+    m = problem.times.shape[1]
+    for k in range(measures.shape[0]):
+        which = problem.order[k]
+        measures[k] = work[VECTOR * (m - 1 if which == MAKESPAN else m + which - TARDINESS) + lane]
+
+
+@called
+def _move_alone(problem: Any, x: Any, i: Any, j: Any, outlook: Any, work: Any) -> None:
+    """The front of the neighbour in which the job in place i comes to place j: from the first place that changes."""
+    n, m = problem.times.shape
+    width = _width(n)
+    front = part(work, 0, (m + COUNTS) * VECTOR)
+    begin = min(i, j)
+    for k in range(m + COUNTS):
+        front[VECTOR * k] = outlook[k * width + begin]
+    for t in range(begin, n):
+        source = t
+        if t == j:
+            source = i
+        elif i <= t < j:
+            source = t + 1
+        elif j < t <= i:
+            source = t - 1
+        job = np.int64(x[source])
+        pass_job(front, 1, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
+
+
+def remove_item(self: Any, x: Any, i: Any, outlook: Any, work: Any) -> None:
+    """The outlook of x without the job in place i, behind the front in `work`, and the jobs behind that."""
+    if breadth(work) == 1:
+        return  # neighbours come one at a time, and there is no room for more
+    n, m = self.times.shape
+    width = _width(n)
+    at = (m + COUNTS) * VECTOR
+    rest = _rest_of(m, width)
+    for t in range(n - 1):
+        work[rest + t] = x[t if t < i else t + 1]
+    for k in range(m + COUNTS):
+        for t in range(i + 1):
+            work[at + k * width + t] = outlook[k * width + t]
+    _look_ahead(self, work, at, work, rest, i, n - 1)
+    if self.alone:
+        _look_back(self, work, at, work, rest, n - 1)
+
+
+@called
+def _try_places(problem: Any, job: Any, first: Any, last: Any, count: Any, work: Any) -> None:
+    """A front for the schedules in which the job comes before place `first`, ..., `last` - 1 of the `count` others."""
+    n, m = problem.times.shape
+    width = _width(n)
+    at = (m + COUNTS) * VECTOR
+    front = part(work, 0, at)
+    for k in range(m + COUNTS):
+        for lane in range(breadth(work)):
+            front[VECTOR * k + lane] = work[at + k * width + first + lane]
+    pass_job(front, last - first, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
+    if problem.alone:  # Taillard's acceleration: what comes after is known
+        tails = at + (m + COUNTS) * width + first
+        meet(front, last - first, part(work, tails, (m + 1) * width - first), width)
+        return
+    rest = part(work, _rest_of(m, width), count)
+    middle = min(last - 1, count)
+    for t in range(first, middle):
+        job = np.int64(rest[t])
+        pass_job(front, t - first + 1, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
+    others = part(rest, middle, count - middle)
+    pass_run(front, last - first, others, problem.lengths, problem.ends, problem.ready)
+
+
+def prepare_insertions(self: Any, x: Any, outlook: Any) -> None:
+    """The outlook of x."""
+    n, m = self.times.shape
+    for k in range(m + COUNTS):
+        outlook[k * _width(n)] = 0
+    _look_ahead(self, outlook, 0, x, 0, 0, n)
+
+
+def evaluate_insertions(
+    self: Any, x: Any, i: Any, first: Any, last: Any, outlook: Any, work: Any, measures: Any
+) -> None:
+    """See `model.incremental.evaluate_insertions`."""
+    if breadth(work) == 1 or last - first == 1:
+        for j in range(first, last):
+            _move_alone(self, x, i, j, outlook, work)
+            _report(self, work, 0, measures[j - first])
+        return
+    _try_places(self, np.int64(x[i]), first, last, len(self.times) - 1, work)
+    for lane in range(last - first):
+        _report(self, work, lane, measures[lane])
+
+
+def best_insertion(self: Any, x: Any, count: Any, item: Any, work: Any, measures: Any) -> Any:
+    """See `model.incremental.best_insertion`."""
+    n, m = self.times.shape
+    lines = (m + COUNTS) * VECTOR
+    rest = _rest_of(m, _width(n))
+    for t in range(count):
+        work[rest + t] = x[t]
+    for k in range(m + COUNTS):
+        work[lines + k * _width(n)] = 0
+    _look_ahead(self, work, lines, work, rest, 0, count)
+    if self.alone:
+        _look_back(self, work, lines, work, rest, count)
+    place = np.int64(_NOWHERE)
+    together = breadth(work)
+    for first in range(0, count + 1, together):
+        last = first + 1 if together == 1 else min(first + together, count + 1)
+        _try_places(self, np.int64(item), first, last, count, work)
+        for lane in range(last - first):
+            _report(self, work, lane, measures[1])
+            if place == _NOWHERE or better(self, measures[1], measures[0]):
+                place = np.int64(first + lane)
+                for k in range(measures.shape[1]):
+                    measures[0, k] = measures[1, k]
+    return place

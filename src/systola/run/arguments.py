@@ -1,0 +1,79 @@
+"""What `solve` is given, checked before anything is done with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from systola.errors import InputError
+from systola.model.problem import Problem, space_of
+from systola.run.budget import Stop
+
+
+def check_problem(problem: Any) -> None:
+    """It must be an instance of a problem."""
+    if isinstance(problem, type) and issubclass(problem, Problem):
+        raise InputError(f"a problem needs its data: write {problem.__name__}(...), not the class alone")
+    if not isinstance(problem, Problem):
+        raise InputError(
+            f"a problem must be one of systola.problems or your own subclass of systola.Problem, but got {problem!r}; "
+            "a file is opened by systola.formats.open_instance(path).problem"
+        )
+
+
+def make_stop(stop: Any) -> Stop:
+    """A budget; a number alone is one of seconds."""
+    if stop is None:
+        return Stop()
+    if isinstance(stop, Stop):
+        return stop
+    if isinstance(stop, (int, float, np.integer, np.floating)) and not isinstance(stop, bool):
+        return Stop(seconds=float(stop))
+    raise InputError(f"`stop` must be a budget such as Seconds(10) | Target(5), or seconds, but got {stop!r}")
+
+
+def check_paths(**paths: Any) -> None:
+    """Each must be a path or None."""
+    for name, path in paths.items():
+        if path is not None and not isinstance(path, (str, os.PathLike)):
+            raise InputError(f"`{name}` must be a path, but got {path!r}")
+        if name == "record" and path is not None and Path(path).is_dir():
+            raise InputError(f"`record` must be a file to write, but {str(path)!r} is a folder")
+
+
+def check_options(callback: Any, checkpoint_every: Any, instance: Any) -> None:
+    """The other arguments that have one type only."""
+    if callback is not None and not callable(callback):
+        raise InputError(f"`callback` must be a function, but got {callback!r}")
+    number = isinstance(checkpoint_every, (int, float, np.integer, np.floating))
+    if not number or isinstance(checkpoint_every, bool) or not checkpoint_every >= 0:
+        raise InputError(f"`checkpoint_every >= 0` must hold, in seconds, but got {checkpoint_every!r}")
+    if not isinstance(instance, str):
+        raise InputError(f"`instance` must be a text, but got {instance!r}")
+
+
+def check_backend(backend: Any, threads: Any) -> None:
+    """One that there is, and no more threads than there are."""
+    most = numba.config.NUMBA_NUM_THREADS
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most):
+        raise InputError(f"`1 <= threads <= {most}` must hold here, but got {threads!r}")
+    if backend not in ("cpu", "cuda", "python"):
+        raise InputError(f"the backend must be cpu, cuda or python, but got {backend!r}")
+
+
+@contextmanager
+def within_memory(problem: Problem) -> Iterator[None]:
+    """While a run is laid out: say so if there is not enough memory for it."""
+    try:
+        yield
+    except MemoryError:
+        raise InputError(
+            f"a run with {space_of(problem).n:,} decisions a solution needs more memory than this machine gives; "
+            "choose a smaller problem, grid (length, width) or population (size)"
+        ) from None

@@ -1,0 +1,118 @@
+"""Checkpoints: plain arrays and JSON in one file, written atomically, with a schema version and a digest. No pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from systola.errors import InputError
+from systola.files import write_atomically
+from systola.model.encodings import Array
+from systola.reading import is_number, is_whole, parse_json, read_file
+from systola.run.trace import Trace
+
+SCHEMA = 1
+_MOST_BYTES = 2**36  # more than a machine has memory
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+def write_checkpoint(path: str | Path, state: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    """Write beside the target, flush to disk, then replace it: at any moment one whole checkpoint is there.
+
+    Raises OSError when the disk is full or the folder cannot be written; the old checkpoint is then untouched.
+    """
+    write_atomically(Path(path), pack_checkpoint(state, arrays))
+
+
+def pack_checkpoint(state: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
+    """The content of a checkpoint."""
+    body = io.BytesIO()
+    np.savez(body, allow_pickle=False, **dict(arrays))
+    raw = body.getvalue()
+    told = json.dumps(dict(state), sort_keys=True)
+    header = {"schema": SCHEMA, "digest": _digest(told, raw), "state": dict(state)}
+    return json.dumps(header).encode() + b"\n" + raw
+
+
+def _digest(state: str, raw: bytes) -> str:
+    return hashlib.sha256(state.encode() + b"\n" + raw).hexdigest()
+
+
+def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    """State and arrays; an InputError says what is wrong with the file."""
+    line, _, raw = read_file(path, "the checkpoint", _MOST_BYTES).partition(b"\n")
+    try:
+        header = parse_json(line)
+        schema, digest, state = header["schema"], header["digest"], header["state"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{path} is not a checkpoint of systola") from None
+    if schema != SCHEMA:
+        raise InputError(f"{path} has checkpoint schema {schema!r}, this version reads {SCHEMA}")
+    if not isinstance(state, dict) or _digest(json.dumps(state, sort_keys=True), raw) != digest:
+        raise InputError(f"{path} is damaged: its digest does not fit its content")
+    try:
+        return state, _unpack(raw)
+    except Exception as error:  # readers of archives and of headers raise almost anything
+        raise InputError(f"{path} is damaged: {error}") from None
+
+
+def _unpack(raw: bytes) -> dict[str, Array]:
+    """The arrays of an archive as `numpy.savez` writes it, not compressed: they cannot be larger than the file."""
+    arrays = {}
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        entries = archive.infolist()
+        if sum(entry.file_size for entry in entries) > len(raw) or any(entry.compress_type for entry in entries):
+            raise ValueError("its arrays must not be compressed, but are")
+        for entry in entries:
+            body = io.BytesIO(archive.read(entry))
+            version = np.lib.format.read_magic(body)
+            if version not in _HEADERS:
+                raise ValueError(f"an array has the unknown version {version}")
+            shape, fortran, dtype = _HEADERS[version](body)
+            rest = body.read()
+            if dtype.kind not in "biuf" or min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize != len(rest):
+                raise ValueError(f"an array of the shape {shape} and type {dtype} does not fit its {len(rest)} bytes")
+            array: Array = np.frombuffer(rest, dtype).reshape(shape, order="F" if fortran else "C")
+            arrays[entry.filename.removesuffix(".npy")] = array
+    return arrays
+
+
+def read_state(path: str | Path, identity: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Array]]:
+    """State and arrays of a run with this identity; an InputError if it was another one."""
+    state, arrays = read_checkpoint(path)
+    check_identity(state, identity, path)
+    _check_progress(state, path)
+    return state, arrays
+
+
+def check_identity(state: dict[str, Any], identity: dict[str, Any], path: str | Path) -> None:
+    """An InputError if a checkpoint's state is not of the run that this identity describes."""
+    for key, wanted in identity.items():
+        if state.get(key) != wanted:
+            raise InputError(
+                f"the checkpoint {path} belongs to another run: its {key} is {state.get(key)!r}, "
+                f"this run has {wanted!r}"
+            )
+
+
+def _check_progress(state: dict[str, Any], path: str | Path) -> None:
+    """An InputError if a checkpoint's state does not say how far its run had come."""
+    missing = {"step", "seconds", "trace"} - set(state)
+    if missing:
+        raise InputError(f"the checkpoint {path} is incomplete: it lacks {', '.join(sorted(missing))}")
+    if not is_whole(state["step"]):
+        raise InputError(f"the checkpoint {path} is damaged: its step must be a whole number, not {state['step']!r}")
+    if not is_number(state["seconds"]) or not 0 <= state["seconds"] < math.inf:
+        raise InputError(f"the checkpoint {path} is damaged: its seconds must be a number, not {state['seconds']!r}")
+    try:
+        Trace.from_json(state["trace"])
+    except ValueError as error:
+        raise InputError(f"the checkpoint {path} is damaged: {error}") from None

@@ -1,0 +1,80 @@
+"""What is wrong with an objective, told in a sentence: it raises, it is not a number, or it cannot be compiled."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numba
+import numpy as np
+from numba.core.errors import NumbaError
+
+from systola.backends.cpu import judge
+from systola.backends.session import Session
+from systola.errors import ObjectiveError
+from systola.jit.records import widen
+from systola.model.encodings import Array
+from systola.model.objective import evaluate
+from systola.model.problem import Problem, record_of
+
+
+def check_faults(problem: Problem, session: Session) -> None:
+    """Raise what the objective raised in a kernel, or that it was not a finite number."""
+    count, example = session.faults()
+    if example is not None:
+        raise ObjectiveError(
+            f"{type(problem).__name__}.evaluate {explain_fault(problem, example)} for {count} solutions; one of "
+            f"them is {np.array2string(example, threshold=20)}"
+        )
+
+
+def explain_fault(problem: Problem, x: Array) -> str:
+    """What is wrong with the objective of these decisions."""
+    try:
+        value = judge(record_of(problem), x.copy())
+    except NumbaError:
+        value = evaluate(widen(record_of(problem)), x.astype(np.int64))
+    except Exception as error:
+        return f"raised {type(error).__name__}: {error},"
+    values = np.ravel(value)
+    if np.isinf(values).any():
+        return f"must return a finite number (`violation` says what is infeasible), but returned {values.tolist()}"
+    return "must return a number, but returned NaN"
+
+
+@contextmanager
+def told_plainly(problem: Problem) -> Iterator[None]:
+    """While kernels are compiled: Numba's long errors become a sentence."""
+    try:
+        yield
+    except NumbaError as error:
+        told = [
+            line.strip()
+            for line in str(error).splitlines()
+            if line.strip().startswith(("Untyped", "Unknown", "No impl"))
+        ]
+        raise ObjectiveError(
+            f"Numba cannot compile a method of {type(problem).__name__}: "
+            f"{told[-1] if told else str(error).splitlines()[0]}; without fitness, violation, flip and the other "
+            "optional methods an objective may run as plain Python"
+        ) from None
+
+
+def explain_refusal(problem: Problem, probe: Array) -> str:
+    """What Numba says of the objective itself, and the line of the user's code."""
+    body = type(problem).evaluate  # type: ignore[attr-defined]
+    try:
+        numba.njit(body).compile((numba.typeof(record_of(problem)), numba.typeof(probe)))
+    except Exception as error:
+        lines = [re.sub(r"\.+ Raised from .*", "", line).strip() for line in str(error).splitlines() if line.strip()]
+        code = body.__code__
+        file = re.escape(Path(code.co_filename).name)
+        places = re.findall(rf'File "[^"]*{file}", line (\d+)|Raised from [^"]*{file} \((\d+)\)', str(error))
+        line = int("".join(places[-1])) if places else code.co_firstlineno
+        what = next((t for t in lines if not t.startswith(("Failed in", "During", "File", "Overload", "There"))), "")
+        source = linecache.getline(code.co_filename, line).strip()
+        return f"{what} ({Path(code.co_filename).name}, line {line}: {source})"
+    return "what it calls cannot be compiled"

@@ -1,0 +1,73 @@
+"""What an objective returns, found out by trying it: how many numbers, of which type, and whether it compiles."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.errors import NumbaError
+
+from systola.backends.cpu import judge
+from systola.errors import ObjectiveError, SlowObjectiveWarning
+from systola.jit.records import widen
+from systola.model.encodings import Array
+from systola.model.objective import MOST_MEASURES, evaluate
+from systola.model.problem import Problem, record_of, senses_of
+from systola.run.faults import explain_refusal
+
+
+def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int, Any]:
+    """Whether the objective compiles, how many numbers it returns, and whether they are integers."""
+    compiled = not numba.config.DISABLE_JIT
+    try:
+        value = judge(record_of(problem), probe.copy()) if compiled else evaluate_plainly(problem, probe)
+    except NumbaError:
+        if backend == "cuda":
+            raise ObjectiveError(
+                f"Numba cannot compile {type(problem).__name__}.evaluate: {explain_refusal(problem, probe)}"
+            ) from None
+        if backend == "cpu":
+            warnings.warn(
+                f"Numba cannot compile {type(problem).__name__}.evaluate, so it runs as plain Python, much slower: "
+                f"{explain_refusal(problem, probe)}",
+                SlowObjectiveWarning,
+                stacklevel=3,
+            )
+        compiled = False
+        try:
+            value = evaluate_plainly(problem, probe)
+        except Exception as error:
+            raise _raised(problem, probe, error) from error
+    except Exception as error:
+        raise _raised(problem, probe, error) from error
+    values = value if isinstance(value, tuple) else (value,)
+    if not 1 <= len(values) <= MOST_MEASURES or not all(
+        isinstance(v, (int, float, np.integer, np.floating, np.bool_)) for v in values
+    ):
+        raise ObjectiveError(
+            f"evaluate must return a number or a tuple of at most {MOST_MEASURES} numbers, but "
+            f"{type(problem).__name__} returned {value!r}"
+        )
+    if len(values) < len(senses_of(problem)):
+        raise ObjectiveError(
+            f"{type(problem).__name__} declares {len(senses_of(problem))} objectives, but evaluate returned "
+            f"{len(values)}"
+        )
+    # Interpreted code may return 0 here and 0.5 elsewhere; compiled code has one type for good, and so has our own.
+    steady = compiled or type(problem).evaluate.__module__.startswith("systola.")  # type: ignore[attr-defined]
+    whole = all(isinstance(v, (int, np.integer)) for v in values) and steady
+    return compiled, len(values), np.int64 if whole else np.float64
+
+
+def _raised(problem: Problem, probe: Array, error: Exception) -> ObjectiveError:
+    return ObjectiveError(
+        f"{type(problem).__name__}.evaluate raised {type(error).__name__}: {error}, for the solution "
+        f"{np.array2string(probe, threshold=20)}"
+    )
+
+
+def evaluate_plainly(problem: Problem, decisions: Array) -> Any:
+    """The objective interpreted, with integers as wide as compiled code has them."""
+    return evaluate(widen(record_of(problem)), decisions.astype(np.int64))

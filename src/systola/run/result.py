@@ -1,0 +1,194 @@
+"""What a run gives back, with everything needed to repeat it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from systola.errors import InputError
+from systola.files import write_atomically
+from systola.model.encodings import Array
+from systola.reading import is_number, is_whole, parse_json, read_file
+from systola.run.trace import Trace
+from systola.version import __version__
+
+SCHEMA = 1
+_TEXTS = ("instance", "problem", "algorithm", "stop", "backend", "digest", "version")
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(_TEXTS, str),
+    **dict.fromkeys(("parameters", "limits", "versions"), dict),
+    **dict.fromkeys(("feasible", "repeatable"), bool),
+    "notes": list,
+}
+_COUNTS = ("seed", "evaluations", "iterations", "threads")
+_SHOWN = 60  # characters of a wrong value in a message
+_MOST_BYTES = 2**30  # fronts of many solutions are large
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The best solution of a run and the story of how it was found.
+
+    Attributes
+    ----------
+    objective : number or list of numbers
+        In the problem's own sense and units.
+    solution : array
+        The decisions.
+    feasible, violation :
+        Whether all constraints hold, and by how much they are broken if not.
+    bound, gap : number, optional
+        A value that no feasible solution beats, if the problem knows one, and how far the objective is from it, as a
+        fraction of it.
+    front, front_solutions : list and array, optional
+        Of engines that look for more than one solution: the objectives of all that no other one found dominates, in
+        ascending order, and their decisions, row by row.
+    islands : dict, optional
+        Of a run of islands: how parcels fared and what each deme did.
+    found_at : int
+        The step that made the solution.
+    stop : str
+        Why the run ended: iterations, evaluations, seconds, target, stall or interrupted.
+    repeatable : bool
+        Whether the same call gives the same result bit for bit; a budget in seconds does not.
+    """
+
+    instance: str
+    problem: str
+    algorithm: str
+    parameters: dict[str, Any]
+    seed: int
+    objective: Any
+    feasible: bool
+    violation: float
+    bound: float | None
+    gap: float | None
+    solution: Array
+    evaluations: int
+    iterations: int
+    found_at: int
+    seconds: float
+    stop: str
+    repeatable: bool
+    backend: str
+    threads: int
+    digest: str
+    limits: dict[str, Any]
+    trace: Trace
+    front: list[list[Any]] | None = None
+    front_solutions: Array | None = None
+    islands: dict[str, Any] | None = None
+    notes: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    version: str = __version__
+
+    def __repr__(self) -> str:
+        return f"<Result: {self._worth()}, {self.algorithm}, {self.seconds:.2f} s, stop: {self.stop}>"
+
+    def summary(self) -> str:
+        """What was solved, how well, by which engine and in which time, for people; a line each."""
+        lines = {
+            "instance": self.instance,
+            "objective": self._worth(),
+            "bound": "" if self.bound is None else f"{self.bound:,}",
+            "front": "" if self.front is None else f"{len(self.front):,} solutions, none dominated by another",
+            "algorithm": f"{self.algorithm}, seed {self.seed}, {self.backend}, {self.threads} threads",
+            "found at": f"step {self.found_at:,} of {self.iterations:,} (stop: {self.stop})",
+            "time": f"{self.seconds:.2f} s, {self.evaluations:,} solutions made",
+            "repeatable": "yes: the same call gives the same result" if self.repeatable else "no",
+            "notes": "; ".join(self.notes),
+        }
+        return "\n".join(f"{name:<12}{value}" for name, value in lines.items() if value)
+
+    def _worth(self) -> str:
+        values = self.objective if isinstance(self.objective, list) else [self.objective]
+        told = " / ".join(f"{value:,.10g}" if isinstance(value, float) else f"{value:,}" for value in values)
+        if not self.feasible:
+            return f"{told} (infeasible by {self.violation:,.6g})"
+        return told if self.gap is None else f"{told} (gap {self.gap:.3%})"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        data = {
+            k: v
+            for k, v in self.__dict__.items()
+            if k not in ("solution", "trace") and (v is not None or ("front" not in k and k != "islands"))
+        }
+        data = json.loads(json.dumps(data, default=_plain))
+        return {"schema": SCHEMA, **data, "solution": self.solution.tolist(), "trace": self.trace.to_json()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Result:
+        """The inverse of `to_json`."""
+        data = dict(data)
+        if data.pop("schema", None) != SCHEMA:
+            raise InputError(f"a result needs schema {SCHEMA}; this one was written by another version of systola")
+        try:
+            data["solution"] = np.array(data["solution"])
+            if data.get("front_solutions") is not None:
+                data["front_solutions"] = np.array(data["front_solutions"])
+            data["trace"] = Trace.from_json(data["trace"])
+            result = cls(**data)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"this is not a complete result of systola: {error}") from None
+        for name in result._unsound():
+            raise InputError(f"this is no result of systola: its {name} is {repr(getattr(result, name))[:_SHOWN]}")
+        return result
+
+    def _unsound(self) -> Iterator[str]:
+        """The names of what cannot be, in a result from a file."""
+        yield from (name for name, kind in _KINDS.items() if not isinstance(getattr(self, name), kind))
+        yield from (name for name in _COUNTS if not is_whole(getattr(self, name), 0, 2**64 - 1))
+        yield from (name for name in ("violation", "seconds") if not is_number(getattr(self, name)))
+        yield from (name for name in ("bound", "gap") if not _is_none_or(getattr(self, name), is_number))
+        objectives = self.objective if isinstance(self.objective, list) else [self.objective]
+        if not objectives or not all(map(is_number, objectives)):
+            yield "objective"
+        if self.solution.ndim != 1 or self.solution.dtype.kind not in "biu":
+            yield "solution"
+        if not _is_none_or(self.front, _is_front):
+            yield "front"
+        if not _is_none_or(self.front_solutions, lambda rows: rows.ndim == 2 and rows.dtype.kind in "biu"):
+            yield "front_solutions"
+        if not _is_none_or(self.islands, lambda told: isinstance(told, dict)):
+            yield "islands"
+
+    def save(self, path: str | Path) -> None:
+        """Write JSON."""
+        try:
+            write_atomically(Path(path), (json.dumps(self.to_json()) + "\n").encode())
+        except OSError as error:
+            raise InputError(f"cannot write the result to {path}: {error.strerror}") from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Read what `save` wrote."""
+        try:
+            data = parse_json(read_file(path, "a result from", _MOST_BYTES))
+        except ValueError:
+            raise InputError(f"{path} does not hold JSON; a result is written by Result.save or --output") from None
+        if not isinstance(data, dict):
+            raise InputError(f"{path} does not hold a result of systola")
+        return cls.from_json(data)
+
+
+def _is_none_or(value: Any, holds: Callable[[Any], bool]) -> bool:
+    return value is None or holds(value)
+
+
+def _is_front(front: Any) -> bool:
+    rows = isinstance(front, list) and all(isinstance(row, list) and row for row in front)
+    return rows and len({len(row) for row in front}) <= 1 and all(is_number(v) for row in front for v in row)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return asdict(value)
