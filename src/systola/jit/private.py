@@ -8,6 +8,8 @@ another shape, the slower public way is taken, with the same numbers:
   runs. While one of our kernels is compiled, functions without a wrapper for Python, which nothing but compiled code
   can call, are only made smaller and left so for linking. That saves a third of the time or so. Else all of them are
   compiled as usual.
+- One implementation of a helper for all callers. Numba compiles one for each set of flags that callers have, though
+  those of ours depend on two of these only. Else some are compiled twice.
 - Options of helpers: inlined always, no reference counts, arrays that share no memory. Else they do without.
 - A cache of our own. Else compiled kernels are not kept.
 - Calling what was compiled without looking types up. Else Numba looks them up at every call.
@@ -81,11 +83,38 @@ def _known(**wanted: bool) -> dict[str, bool]:
 if _Options is not None and _has_method(_Mapping, "__init__", "flag_name", "apply") and hasattr(_Flags, "noalias"):
     _Options.noalias = _Mapping("noalias")  # a flag of the compiler that no option sets
 
-# For `register_jitable`, for the `jit_options` of `overload`, and for `njit`.
+# For `register_jitable`, for the `jit_options` of `overload`, and for `njit`. What is called must say that it is not
+# inlined: else Numba inlines it wherever its caller is.
 COUNTING = _known(_nrt=True)  # references are counted
-CALLED = _known(_nrt=False)
+CALLED = _known(forceinline=False, _nrt=False)
 INLINED = _known(forceinline=True, _nrt=False)
-UNALIASED = _known(noalias=True, _nrt=False)
+UNALIASED = _known(forceinline=False, noalias=True, _nrt=False)
+
+
+# One implementation of a helper
+
+_Stack = _find("numba.core.targetconfig", "ConfigStack")
+_Template = _find("numba.core.typing.templates", "_OverloadFunctionTemplate")
+_get_impl = getattr(_Template, "_get_impl", None)
+
+
+def _get_impl_for_all(self: Any, args: Any, kws: Any) -> Any:
+    assert _get_impl is not None
+    flags = _Stack.top_or_none()
+    if type(flags) is not _Flags or "forceinline" not in getattr(self, "_jit_options", ()):
+        return _get_impl(self, args, kws)
+    # Whether it is inlined and counts references is its own affair; this is what it has from its caller.
+    key = self.context, tuple(args), tuple(kws.items()), flags.error_model, str(flags.fastmath)
+    return self._impl_cache[key] if key in self._impl_cache else self._build_impl(key, args, kws)
+
+
+if (
+    _has_method(_Template, "_get_impl", "args", "kws")
+    and _has_method(_Template, "_build_impl", "cache_key", "args", "kws")
+    and hasattr(_Stack, "top_or_none")
+    and all(hasattr(_Flags, name) for name in ("error_model", "fastmath", "forceinline"))
+):
+    _Template._get_impl = _get_impl_for_all
 
 
 # Kernels
