@@ -5,6 +5,7 @@ YAML is read by patterns, since no dependency of systola reads it.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import sys
@@ -160,3 +161,45 @@ def test_the_reference_shows_every_public_name(module: Any) -> None:
 def test_types_are_shipped() -> None:
     assert (ROOT / "src" / "systola" / "py.typed").is_file()
     assert "Typing :: Typed" in project()["project"]["classifiers"]
+
+
+PUBLIC = ("systola", "systola.problems", "systola.formats", "systola.lab", "systola.extend")
+
+
+def imported_modules(text: str) -> set[str]:
+    """Modules of systola that Python code in a text imports from."""
+    found = re.findall(r"^\s*(?:from (systola[\w.]*) import|import (systola[\w.]*))", text, re.MULTILINE)
+    return {one or other for one, other in found}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *sorted(DOCS.glob("*.md")),
+        *sorted((ROOT / "examples").glob("*.py")),
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+    ],
+    ids=lambda path: path.name,
+)
+def test_pages_and_examples_import_public_modules_only(path: Path) -> None:
+    for module in imported_modules(path.read_text(encoding="utf-8")):
+        inside_lab = module.startswith(("systola.lab.", "systola.formats.", "systola.problems."))
+        assert module in PUBLIC or inside_lab, f"{path.name} imports {module}, which is not public"
+
+
+def test_the_root_has_few_modules() -> None:
+    modules = {path.name for path in (ROOT / "src" / "systola").glob("*.py")}
+    assert len(modules) <= 10, modules
+
+
+def test_functions_have_at_most_eight_parameters() -> None:
+    """`solve` has more: all that a user may say of a run."""
+    long = set()
+    for path in (ROOT / "src" / "systola").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                arguments = node.args
+                if len([*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]) > 8:
+                    long.add(f"{path.name}:{node.name}")
+    assert long == {"solve.py:solve"}

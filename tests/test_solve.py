@@ -424,7 +424,7 @@ class WrongPrefix(sy.Knapsack):
 def test_wrong_incremental_methods_are_found_out(kind, engine):
     right = small_knapsack(200)
     problem = kind(right.profits, right.weights, right.capacity)
-    with pytest.raises(sy.CheckFailed, match=rf"plain objective of {kind.__name__}; its incremental methods"):
+    with pytest.raises(sy.CheckFailed, match=rf"plain objective of {kind.__name__}; one of its capabilities is wrong"):
         run(problem, engine, 10, backend="python")
 
 

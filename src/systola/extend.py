@@ -7,6 +7,7 @@ from systola.engine_contract import check_engine
 from systola.engines.catalog import register_engine
 from systola.engines.engine import Design, check_number
 from systola.engines.own import engine_record
+from systola.engines.systolic_plan import crossover_plan, mutation_plan
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import (
     BestInsertion,
@@ -41,6 +42,7 @@ from systola.model.incremental import (
     state_of,
     swap,
 )
+from systola.model.moves import FlipMoves, InsertionMoves, ReassignmentMoves, ReversalMoves, SwapMoves
 from systola.model.objective import better, fitness, prefers, violation
 from systola.model.population import assess, note, ranks_above, replace_row
 from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw, exponential, numbers
@@ -69,19 +71,24 @@ __all__ = [
     "Design",
     "Digits",
     "EvaluationState",
+    "FlipMoves",
     "Flips",
     "Found",
     "InsertionBlocks",
+    "InsertionMoves",
     "Insertions",
     "LocalSearch",
     "Order",
+    "ReassignmentMoves",
     "Reassignments",
     "Repair",
+    "ReversalMoves",
     "Reversals",
     "Run",
     "Search",
     "Seeding",
     "Segments",
+    "SwapMoves",
     "SwapTable",
     "Swaps",
     "TieBreak",
@@ -95,6 +102,7 @@ __all__ = [
     "check_problem",
     "choose_appraisal",
     "copy",
+    "crossover_plan",
     "draw",
     "engine_record",
     "exponential",
@@ -107,6 +115,7 @@ __all__ = [
     "insert",
     "measures_from_state",
     "must_leave",
+    "mutation_plan",
     "note",
     "numbers",
     "open_search",

@@ -306,7 +306,8 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
     if not (np.array_equal(again, measures) if exact else np.allclose(again, measures, rtol=1e-9, atol=1e-9)):
         raise CheckFailed(
             f"the best solution was worth {measures.tolist()} in the search but is worth {again.tolist()} by the "
-            f"plain objective of {type(problem).__name__}; its incremental methods (flip, cross) are wrong"
+            f"plain objective of {type(problem).__name__}; one of its capabilities is wrong: find it with "
+            "systola.extend.check_problem"
         )
     if not np.isfinite(again).all():
         raise ObjectiveError(

@@ -206,7 +206,7 @@ def test_a_failed_check_has_its_own_exit_code(call, monkeypatch):
     monkeypatch.setattr(catalog, "open_instance", lambda *_: Instance("wrong", problem, None, ""))
     code, out, err = call("wrong", "--algorithm", "sga", "--set", "size=10", "--backend", "python", "--iterations", 9)
     assert (code, out) == (4, "")
-    assert "incremental methods" in err
+    assert "one of its capabilities is wrong" in err
 
 
 # Configuration

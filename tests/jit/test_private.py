@@ -9,9 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numba
+import numpy as np
 import pytest
+from numba.core.lowering import BaseLower
 
 from systola.jit import private
+from systola.jit.compile import called, inlined, kernel, unaliased
 
 # Before systola is imported, parts are taken away; those that Numba itself cannot do without get a parameter more.
 PROGRAM = """
@@ -60,13 +63,14 @@ print(json.dumps({
     "backend": found.backend,
     "has": {
         "sparing": private._IS_SPARING,
+        "shared": private._IS_SHARED,
         "cache": private._IS_KEPT,
         "settled": calls[0] is not cpu.work,
         **{name: name in {**private.INLINED, **private.UNALIASED} for name in ("forceinline", "noalias", "_nrt")},
     },
 }))
 """
-CPU, CODEGEN = "numba.core.cpu", "numba.core.codegen"
+CPU, CODEGEN, TEMPLATES = "numba.core.cpu", "numba.core.codegen", "numba.core.typing.templates"
 # What is done to which part; and what is done without then.
 PARTS = {
     "make_function": (("hide", "numba", "_dynfunc"), {"sparing"}),
@@ -75,6 +79,8 @@ PARTS = {
     "finalize": (("reshape", CODEGEN, "CPUCodeLibrary._finalize_final_module"), {"sparing"}),
     "globals": (("reshape", CODEGEN, "CPUCodeLibrary._finalize_dynamic_globals"), {"sparing"}),
     "symbols": (("reshape", CODEGEN, "CPUCodeLibrary._verify_declare_only_symbols"), {"sparing"}),
+    "implementation": (("reshape", TEMPLATES, "_OverloadFunctionTemplate._get_impl"), {"shared"}),
+    "build": (("reshape", TEMPLATES, "_OverloadFunctionTemplate._build_impl"), {"shared"}),
     "options": (("remove", CPU, "CPUTargetOptions"), {"forceinline", "noalias", "_nrt"}),
     "mapping": (("reshape", "numba.core.options", "TargetOptions.Mapping.__init__"), {"noalias"}),
     "forceinline": (("remove", CPU, "CPUTargetOptions.forceinline"), {"forceinline"}),
@@ -130,8 +136,40 @@ def test_without_a_part(part, usual, tmp_path):
 
 
 def test_without_all_of_them(usual, tmp_path):
-    parts = ("make_function", "options", "rebuild", "get_overload")
+    parts = ("make_function", "options", "rebuild", "get_overload", "build")
     check(usual, tmp_path, [PARTS[part][0] for part in parts], set().union(*(PARTS[part][1] for part in parts)))
+
+
+@called
+def _large(x):
+    return x + 1
+
+
+@inlined
+def _around(x):
+    return 2 * _large(x)
+
+
+@unaliased
+def _beside(x):
+    return 3 * _large(x[0])
+
+
+@kernel
+def _all_of_them(x):
+    return _large(x[0]) + _around(x[0]) + _beside(x)
+
+
+def test_a_helper_is_compiled_once_for_all_callers(monkeypatch):
+    lowered, usual = [], BaseLower.__init__
+
+    def note(self, context, library, fndesc, *rest):
+        lowered.append(fndesc.qualname)
+        usual(self, context, library, fndesc, *rest)
+
+    monkeypatch.setattr(BaseLower, "__init__", note)
+    assert _all_of_them(np.array([5])) == 6 + 12 + 18
+    assert lowered.count("_large") == 1
 
 
 class Passes:

@@ -131,8 +131,8 @@ def test_what_kernels_reveal_is_what_is_loaded(encoding, space):
         (*digits([0, 0], [5, 5]), [[0, 0], [-1, 0]], r"0 <= x\[0\] <= 5 must hold, but got -1 in solution 1"),
         (*digits([0, 0], [5, 5]), [2**40, 0], "must hold, but got 1099511627776"),
         (*digits([0, 0], [5, 5]), [0.5, 0], "whole numbers"),
-        (PERMUTATION, Order(3), [0, 1, 1], r"each of 0\.\.2 once, but solution 0 has not"),
-        (PERMUTATION, Order(3), [[0, 1, 2], [1, 2, 3]], "solution 1 has not"),
+        (PERMUTATION, Order(3), [0, 1, 1], r"each of 0\.\.2 once, but solution 0 does not"),
+        (PERMUTATION, Order(3), [[0, 1, 2], [1, 2, 3]], "solution 1 does not"),
         (PERMUTATION, Order(3), [2, 1], "needs 3 decisions"),
     ],
 )

@@ -108,12 +108,13 @@ def _get_impl_for_all(self: Any, args: Any, kws: Any) -> Any:
     return self._impl_cache[key] if key in self._impl_cache else self._build_impl(key, args, kws)
 
 
-if (
+_IS_SHARED = (
     _has_method(_Template, "_get_impl", "args", "kws")
     and _has_method(_Template, "_build_impl", "cache_key", "args", "kws")
     and hasattr(_Stack, "top_or_none")
     and all(hasattr(_Flags, name) for name in ("error_model", "fastmath", "forceinline"))
-):
+)
+if _IS_SHARED:
     _Template._get_impl = _get_impl_for_all
 
 

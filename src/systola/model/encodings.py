@@ -215,7 +215,7 @@ class Integers(Encoding):
         bound = getattr(self, name)
         if isinstance(bound, str):
             if not hasattr(problem, bound):
-                raise InputError(f"`{name}` names the field {bound!r}, which {type(problem).__name__} has not")
+                raise InputError(f"`{name}` names the field {bound!r}, which {type(problem).__name__} does not have")
             bound = getattr(problem, bound)
         values = np.asarray(bound)
         if values.shape not in ((), (n,)) or values.dtype.kind not in "iu":
@@ -255,7 +255,7 @@ class Permutation(Encoding):
         rows = _as_rows(solutions, space.n, "a permutation")
         for r, row in enumerate(rows):
             if not np.array_equal(np.sort(row), np.arange(space.n)):
-                raise InputError(f"a permutation has each of 0..{space.n - 1} once, but solution {r} has not")
+                raise InputError(f"a permutation has each of 0..{space.n - 1} once, but solution {r} does not")
         return rows.astype(np.int32)
 
     def are_sound(self, space: Any, rows: Array) -> Array:

@@ -57,9 +57,9 @@ def told_plainly(problem: Problem) -> Iterator[None]:
             if line.strip().startswith(("Untyped", "Unknown", "No impl"))
         ]
         raise ObjectiveError(
-            f"Numba cannot compile a method of {type(problem).__name__}: "
-            f"{told[-1] if told else str(error).splitlines()[0]}; without fitness, violation, flip and the other "
-            "optional methods an objective may run as plain Python"
+            f"Numba cannot compile a function of {type(problem).__name__}: "
+            f"{told[-1] if told else str(error).splitlines()[0]}; change it, or leave out `fitness`, `violation` and "
+            "the capabilities: then `evaluate` may run as plain Python"
         ) from None
 
 

@@ -57,9 +57,9 @@ class Trace:
             columns = [data[n] for n in ("step", "evaluations", "seconds", "objective", "violation")]
             trace = cls(data["stride"], [Sample(*row) for row in zip(*columns, strict=True)])
         except KeyError as error:
-            raise ValueError(f"a trace must have {error}, but has not") from None
+            raise ValueError(f"a trace must have {error}, but this one does not") from None
         except (TypeError, ValueError):
-            raise ValueError("a trace must have columns of the same length, but has not") from None
+            raise ValueError("a trace must have columns of the same length, but these differ") from None
         if not is_whole(trace.stride, 1) or not all(map(_is_sound, trace.samples)):
             raise ValueError("a trace must have a stride and samples of numbers")
         return trace
