@@ -261,7 +261,7 @@ def walk(problem, lengths, search=tabu, doublings=0, cells=range(10**4)):
     found = []
     for length in lengths:
         population.x[1], population.scores[1] = x, world.measures(x.tolist())
-        population.tally[1] = population.scores[1]
+        population.state[1] = population.scores[1]
         s = before_steps(record, space_of(problem), population, lanes, SEED)
         search(design.record._replace(length=length), s, 1, key, 1)
         found.append((lanes.child[1].tolist(), population.x[1].tolist()))

@@ -100,8 +100,8 @@ def test_tallies_stay_those_of_the_solutions():
     for row in range(0, design.rows, 5):
         profit, excess = problem.profits @ x[row], max(0, (problem.weights @ x[row] - problem.capacities).max())
         assert population.scores[row].tolist() == [profit, excess]
-        assert -population.tally[row, 0] == profit
-        assert (population.tally[row, 1:18] == problem.weights @ x[row] - problem.capacities).all()
+        assert -population.state[row, 0] == profit
+        assert (population.state[row, 1:18] == problem.weights @ x[row] - problem.capacities).all()
 
 
 def test_repair_keeps_all_feasible_and_seeds_start_well():

@@ -77,20 +77,20 @@ def test_polishing_keeps_the_tally_and_is_never_worse(kind, agents, jobs, seed, 
     draws = np.random.default_rng(seed)
     x = draws.integers(0, agents, (1, problem.jobs)).astype(np.int32)
     record, work = widen(record_of(problem)), np.zeros(4 * agents, np.int32)
-    before, tally = np.zeros(2 + agents, np.int64), np.zeros(2 + agents, np.int64)
-    init_state(record, x, 0, tally)
-    before[:] = tally
-    polish(record, x[0], tally, work, (seed, SEARCH, 1, 0))
-    again = np.zeros_like(tally)
+    before, state = np.zeros(2 + agents, np.int64), np.zeros(2 + agents, np.int64)
+    init_state(record, x, 0, state)
+    before[:] = state
+    polish(record, x[0], state, work, (seed, SEARCH, 1, 0))
+    again = np.zeros_like(state)
     init_state(record, x, 0, again)
-    assert again.tolist() == tally.tolist()
+    assert again.tolist() == state.tolist()
     for part in (work[:agents], work[2 * agents : 3 * agents]):
         assert sorted(part.tolist()) == list(range(agents))
-    assert np.all(np.diff(tally[2:][work[2 * agents : 3 * agents]]) >= 0)
-    assert tally[1] <= before[1]
+    assert np.all(np.diff(state[2:][work[2 * agents : 3 * agents]]) >= 0)
+    assert state[1] <= before[1]
     if before[1] == 0:
-        assert tally[1] == 0
-        assert problem.sign * tally[0] >= problem.sign * before[0]
+        assert state[1] == 0
+        assert problem.sign * state[0] >= problem.sign * before[0]
 
 
 def test_lightest_load_with_a_cheaper_agent():

@@ -69,12 +69,12 @@ class Apart(sy.Problem):
             apart += abs(x[i] - x[i + 1])
         return apart, x[0]
 
-    def swap(self, x, row, i, j, tally):
+    def swap(self, x, row, i, j, state):
         for k in range(self.n - 1):
             here = x[row, j if k == i else i if k == j else k]
             there = x[row, j if k + 1 == i else i if k + 1 == j else k + 1]
-            tally[0] += abs(here - there) - abs(x[row, k] - x[row, k + 1])
-        tally[1] = x[row, j if i == 0 else i if j == 0 else 0]
+            state[0] += abs(here - there) - abs(x[row, k] - x[row, k + 1])
+        state[1] = x[row, j if i == 0 else i if j == 0 else 0]
 
     capabilities = (sy.Swaps(swap),)
 

@@ -43,26 +43,26 @@ class Line(sy.Problem):
             apart += abs(x[i] - x[i + 1])
         return apart, x[0]
 
-    def swap(self, x, row, i, j, tally):
+    def swap(self, x, row, i, j, state):
         for k in range(self.n - 1):
             here = x[row, j if k == i else i if k == j else k]
             there = x[row, j if k + 1 == i else i if k + 1 == j else k + 1]
-            tally[0] += abs(here - there) - abs(x[row, k] - x[row, k + 1])
-        tally[1] = x[row, j if i == 0 else i if j == 0 else 0]
+            state[0] += abs(here - there) - abs(x[row, k] - x[row, k + 1])
+        state[1] = x[row, j if i == 0 else i if j == 0 else 0]
 
-    def insert(self, x, row, i, j, tally):
+    def insert(self, x, row, i, j, state):
         moved = x[row].tolist()
         moved.insert(j, moved.pop(i))
-        tally[0] = sum(abs(moved[k] - moved[k + 1]) for k in range(self.n - 1))
-        tally[1] = moved[0]
+        state[0] = sum(abs(moved[k] - moved[k + 1]) for k in range(self.n - 1))
+        state[1] = moved[0]
 
-    def reverse(self, x, row, i, j, tally):
+    def reverse(self, x, row, i, j, state):
         if i > 0:
-            tally[0] += abs(x[row, i - 1] - x[row, j]) - abs(x[row, i - 1] - x[row, i])
+            state[0] += abs(x[row, i - 1] - x[row, j]) - abs(x[row, i - 1] - x[row, i])
         else:
-            tally[1] = x[row, j]
+            state[1] = x[row, j]
         if j < self.n - 1:
-            tally[0] += abs(x[row, i] - x[row, j + 1]) - abs(x[row, j] - x[row, j + 1])
+            state[0] += abs(x[row, i] - x[row, j + 1]) - abs(x[row, j] - x[row, j + 1])
 
     capabilities = (sy.Swaps(swap), sy.Insertions(insert), sy.Reversals(reverse))
 
@@ -123,10 +123,10 @@ class Dice(sy.Problem):
 
 
 class QuickDice(Dice):
-    """With reassignments; its tally is the measures."""
+    """With reassignments; its state is the measures."""
 
-    def reassign(self, x, row, i, value, tally):
-        tally[0] += value - x[row, i]
+    def reassign(self, x, row, i, value, state):
+        state[0] += value - x[row, i]
 
     capabilities = (sy.Reassignments(reassign),)
 
@@ -202,7 +202,7 @@ def no_children(s, h, v, n, plan, cell, row_h, row_v):
 
 
 def first_prefix(s, h, v, a, b, m, keep_h, keep_v):
-    s.population.marks[h, 1] += 1
+    s.population.prefix[h, 1] += 1
 
 
 def blind_to_excess(self, x, row, i, value, state):

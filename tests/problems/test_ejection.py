@@ -46,28 +46,28 @@ assignments = st.builds(
 
 
 def tally_of(problem, x):
-    tally = np.zeros(2 + len(problem.capacities), np.int64)
-    init_state(widen(record_of(problem)), x[None], 0, tally)
-    return tally
+    state = np.zeros(2 + len(problem.capacities), np.int64)
+    init_state(widen(record_of(problem)), x[None], 0, state)
+    return state
 
 
-def fitness_of(problem, tally):
-    return problem.fitness(tally)
+def fitness_of(problem, state):
+    return problem.fitness(state)
 
 
 @kernel
-def compiled(problem, x, tally, guide, work, length, key, stop):
-    search_around(problem, x, tally, guide, work, length, key, stop)
+def compiled(problem, x, state, guide, work, length, key, stop):
+    search_around(problem, x, state, guide, work, length, key, stop)
 
 
 def refined(problem, x, length, seed, call=search_around):
-    """A refined solution, its tally, and what is left in the workspace."""
+    """A refined solution, its state, and what is left in the workspace."""
     buffer = buffer_of(problem, capability(problem, LocalSearch).work)
     work = np.zeros(buffer.size, buffer.dtype)
-    stored, tally = x.astype(np.int32)[None], tally_of(problem, x)
+    stored, state = x.astype(np.int32)[None], tally_of(problem, x)
     record = record_of(problem) if call is compiled else widen(record_of(problem))
-    call(record, stored[0], tally, problem.guide(), work, length, (np.uint64(seed), SEARCH, 1, 0), new_flag())
-    return stored[0], tally, work
+    call(record, stored[0], state, problem.guide(), work, length, (np.uint64(seed), SEARCH, 1, 0), new_flag())
+    return stored[0], state, work
 
 
 class TestRefinement:
@@ -76,11 +76,11 @@ class TestRefinement:
     def test_leaves_a_solution_no_less_fit_and_its_tally(self, problem, length, seed):
         bind(type(problem))
         x = np.random.default_rng(seed).integers(0, len(problem.capacities), problem.jobs)
-        made, tally, work = refined(problem, x, length, seed)
-        assert tally.tolist() == tally_of(problem, made).tolist()
-        assert fitness_of(problem, tally) >= fitness_of(problem, tally_of(problem, x))
+        made, state, work = refined(problem, x, length, seed)
+        assert state.tolist() == tally_of(problem, made).tolist()
+        assert fitness_of(problem, state) >= fitness_of(problem, tally_of(problem, x))
         again, same, _ = refined(problem, x, length, seed, compiled)
-        assert (again.tolist(), same.tolist()) == (made.tolist(), tally.tolist())
+        assert (again.tolist(), same.tolist()) == (made.tolist(), state.tolist())
         assert sorted(jobs_in_rings(problem, work)) == list(range(problem.jobs))
 
     def test_finds_what_is_best(self):
@@ -90,8 +90,8 @@ class TestRefinement:
             bind(type(problem))
             every = np.indices((3,) * 8).reshape(8, -1).T
             best = max(fitness_of(problem, tally_of(problem, x)) for x in every)
-            _, tally, _ = refined(problem, every[0], 20_000, seed, compiled)
-            assert fitness_of(problem, tally) == best
+            _, state, _ = refined(problem, every[0], 20_000, seed, compiled)
+            assert fitness_of(problem, state) == best
 
     def test_same_on_every_number_of_threads(self):
         problem = generate("d", 5, 30, seed=2)

@@ -75,15 +75,15 @@ def optimum(problem):
 
 
 @kernel
-def compiled_count(problem, x, row, measures, tally):
-    init_state(problem, x, row, tally)
-    measures_from_state(problem, tally, measures)
+def compiled_count(problem, x, row, measures, state):
+    init_state(problem, x, row, state)
+    measures_from_state(problem, state, measures)
 
 
 @kernel
-def compiled_reassign(problem, x, row, i, value, tally, measures):
-    reassign(problem, x, row, i, value, tally)
-    measures_from_state(problem, tally, measures)
+def compiled_reassign(problem, x, row, i, value, state, measures):
+    reassign(problem, x, row, i, value, state)
+    measures_from_state(problem, state, measures)
 
 
 @settings(deadline=None, max_examples=150)
@@ -115,24 +115,24 @@ def test_reassignments_equal_evaluate(problem, data):
     """Compiled and interpreted, along a walk; the solution itself stays as it is, and so do other rows."""
     x = np.zeros((2, problem.jobs), np.int32)
     x[1] = data.draw(solutions(problem))
-    tally, measures = np.full(2 + len(problem.capacities), 7), np.full(2, 7)
-    compiled_count(record_of(problem), x, 1, measures, tally)
+    state, measures = np.full(2 + len(problem.capacities), 7), np.full(2, 7)
+    compiled_count(record_of(problem), x, 1, measures, state)
     assert tuple(measures) == by_hand(problem, x[1])
-    other = np.full_like(tally, 9)
+    other = np.full_like(state, 9)
     init_state(widen(record_of(problem)), x, 1, other)
-    assert tally.tolist() == other.tolist()
+    assert state.tolist() == other.tolist()
     for _ in range(data.draw(st.integers(1, 5))):
         i = data.draw(st.integers(0, problem.jobs - 1))
         value = data.draw(st.integers(0, problem.last))  # the present one, too
         before = x.copy()
-        compiled_reassign(record_of(problem), x, 1, i, value, tally, measures)
+        compiled_reassign(record_of(problem), x, 1, i, value, state, measures)
         reassign(widen(record_of(problem)), x, 1, i, value, other)
         assert (x == before).all()
         x[1, i] = value
-        assert tally.tolist() == other.tolist()
+        assert state.tolist() == other.tolist()
         assert tuple(measures) == by_hand(problem, x[1])
         init_state(widen(record_of(problem)), x, 1, other)
-        assert tally.tolist() == other.tolist()
+        assert state.tolist() == other.tolist()
 
 
 @settings(deadline=None, max_examples=150)

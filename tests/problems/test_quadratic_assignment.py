@@ -74,8 +74,8 @@ def upper(table, n):
 
 
 @kernel
-def compiled_swap(problem, x, row, i, j, tally):
-    swap(problem, x, row, i, j, tally)
+def compiled_swap(problem, x, row, i, j, state):
+    swap(problem, x, row, i, j, state)
 
 
 @kernel
@@ -106,16 +106,16 @@ def test_swap_equals_evaluate(problem, moves):
     """Compiled and interpreted, along a walk; the solution itself stays as it is."""
     x, _ = start(problem, len(moves))
     n = x.shape[1]
-    tally = np.array([evaluate(widen(record_of(problem)), x[1].astype(np.int64))])
-    assert tally[0] == judge(record_of(problem), x[1]) == cost(problem, x[1])
+    state = np.array([evaluate(widen(record_of(problem)), x[1].astype(np.int64))])
+    assert state[0] == judge(record_of(problem), x[1]) == cost(problem, x[1])
     for move in moves:
         i, j = pair(move, n)
-        before, other = x.copy(), tally.copy()
-        swap(widen(record_of(problem)), x, 1, i, j, tally)
+        before, other = x.copy(), state.copy()
+        swap(widen(record_of(problem)), x, 1, i, j, state)
         compiled_swap(record_of(problem), x, 1, i, j, other)
         assert (x == before).all()
         x[1] = exchanged(x[1], i, j)
-        assert tally[0] == other[0] == cost(problem, x[1])
+        assert state[0] == other[0] == cost(problem, x[1])
 
 
 @settings(deadline=None, max_examples=60)
@@ -244,10 +244,10 @@ def test_costs_up_to_the_limit():
     distances = [[0, 1, -1], [0, 0, 0], [0, 1, 0]]
     problem = sy.QuadraticAssignment(flows, distances)
     x = np.array([[0, 1, 2]], np.int32)
-    tally = np.array([judge(record_of(problem), x[0])])
-    assert tally.tolist() == [2**61 - 3]
-    compiled_swap(record_of(problem), x, 0, 1, 2, tally)
-    assert tally.tolist() == [-(2**61 - 3) + 1] == [judge(record_of(problem), np.array([0, 2, 1], np.int32))]
+    state = np.array([judge(record_of(problem), x[0])])
+    assert state.tolist() == [2**61 - 3]
+    compiled_swap(record_of(problem), x, 0, 1, 2, state)
+    assert state.tolist() == [-(2**61 - 3) + 1] == [judge(record_of(problem), np.array([0, 2, 1], np.int32))]
 
 
 @pytest.mark.parametrize("symmetric", [True, False])

@@ -37,9 +37,9 @@ def start_lane(engine: Any, s: Any, given: Any, rows: Any, lane: Any) -> None:
             return
         if row >= given:
             begin(engine, s, row, lane)
-        gauge(s, population.x, row, lane, lanes.tally[lane], population.scores[row])
-        for k in range(population.tally.shape[1]):
-            population.tally[row, k] = lanes.tally[lane, k]
-        if population.marks.shape[1] > 0:
-            init_prefix(s.problem, population.x, row, population.marks)
+        gauge(s, population.x, row, lane, lanes.state[lane], population.scores[row])
+        for k in range(population.state.shape[1]):
+            population.state[row, k] = lanes.state[lane, k]
+        if population.prefix.shape[1] > 0:
+            init_prefix(s.problem, population.x, row, population.prefix)
         note(s, lane, population.x, row, population.scores[row], 0, row)

@@ -85,9 +85,9 @@ def memory_of(work: Work, lanes: int, chunk: int) -> int:
     prefix = _prefix_of(work)
     space = space_of(work.problem)
     x = work.problem.encoding.empty(space, 1)
-    tally = _bytes_of(tallies_of(work))
-    row: int = x.nbytes + 8 * work.measures + _bytes_of(prefix) + tally * work.design.tallied
-    lane: int = 5 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * tally
+    state = _bytes_of(state_buffer(work))
+    row: int = x.nbytes + 8 * work.measures + _bytes_of(prefix) + state * work.design.keeps_state
+    lane: int = 5 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * state
     table = _table_of(work.design, chunk)
     lane += _bytes_of(table) + 4 * work.design.scratch + 8
     outlook = work.design.outlook or _NO_TABLE
@@ -102,11 +102,11 @@ def _bytes_of(buffer: Buffer) -> int:
 
 def _prefix_of(work: Work) -> Buffer:
     """What is kept of each solution for segments, if the engine uses it."""
-    segments = capability(work.problem, Segments) if work.design.marked else None
+    segments = capability(work.problem, Segments) if work.design.uses_prefix else None
     return buffer_of(work.problem, segments.prefix) if segments else Buffer(0, np.int32)
 
 
-def tallies_of(work: Work) -> Buffer:
+def state_buffer(work: Work) -> Buffer:
     """What is kept of each solution for moves: the problem's state, or the measures."""
     state = capability(work.problem, EvaluationState)
     return buffer_of(work.problem, state.buffer) if state else Buffer(work.measures, work.dtype)
@@ -132,7 +132,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
     problem, design = work.problem, work.design
     choose_gauge(problem)
     space, encoding = space_of(problem), problem.encoding
-    prefix, tallies = _prefix_of(work), tallies_of(work)
+    prefix, kept = _prefix_of(work), state_buffer(work)
     rows = rows_in_memory(design)
     one = encoding.empty(space, 1)
     table, outlook = _table_of(design, chunk), design.outlook or _NO_TABLE
@@ -142,7 +142,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             zeros((rows, *one.shape[1:]), one.dtype, design.order),
             zeros((rows, work.measures), work.dtype, design.order),
             zeros((rows, prefix.size), prefix.dtype, design.order),
-            zeros((rows, tallies.size if design.tallied else 0), tallies.dtype, "C"),
+            zeros((rows, kept.size if design.keeps_state else 0), kept.dtype, "C"),
             design.slots.copy(),
             np.zeros(outlook.size, outlook.dtype),
             np.zeros(max(2, design.remembered), np.int64),
@@ -158,7 +158,7 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             encoding.empty(space, lanes),
             encoding.empty(space, lanes),
             np.zeros((2 * lanes * chunk, work.measures), work.dtype, order="F"),
-            np.zeros((2 * lanes * chunk, tallies.size), tallies.dtype),
+            np.zeros((2 * lanes * chunk, kept.size), kept.dtype),
             np.zeros(2 * lanes * chunk, np.uint8),
             encoding.blank(space, lanes),
             np.zeros((lanes, table.size), table.dtype),
@@ -190,7 +190,7 @@ def grow(work: Work, population: Population) -> tuple[Work, Population]:
     rows, kept = 1 + 2 * room * design.sections, design.remembered - room
     design = dataclasses.replace(design, rows=rows, remembered=design.remembered + room)
     arrays = {}
-    for name in ("x", "scores", "marks", "tally"):
+    for name in ("x", "scores", "prefix", "state"):
         old = getattr(population, name)
         new = zeros((rows_in_memory(design), *old.shape[1:]), old.dtype, design.order)
         new[0] = old[0]

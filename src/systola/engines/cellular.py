@@ -122,7 +122,7 @@ def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
             made,
             lane,
             lane,
-            lanes.tally[trial],
+            lanes.state[trial],
             lanes.trial[trial],
         )
     trial = b if better(problem, lanes.trial[b], lanes.trial[a]) else a
@@ -257,7 +257,7 @@ class Cellular:
         ):
             bodies[verb_name], label = kind.find(choice, space)
             labels.append(label)
-        tallied = choose_appraisal(problem)
+        keeps_state = choose_appraisal(problem)
         bodies["improve"], label, table = find_search(self.local_search, problem)
         guide, work = find_search_of_its_own(problem) if bodies["improve"] is refinement else _NO_SEARCH
         synchronous = self.update == "synchronous"
@@ -288,7 +288,7 @@ class Cellular:
             started=size,
             per_step=2 * size,
             slots=np.arange(size, dtype=np.int32),
-            tallied=tallied,
+            keeps_state=keeps_state,
             steps=5000 if self.local_search is None or self.every > 1 else 50,
             shape=shape,
             table=table or work,

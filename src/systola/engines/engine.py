@@ -147,8 +147,8 @@ class Design:
     per_step: int  # solutions made and measured in a step
     steps: int  # default budget
     slots: Array = field(default_factory=lambda: np.zeros(1, np.int32))  # see Population
-    marked: bool = False  # whether the engine uses the problem's marks
-    tallied: bool = False  # and its tallies
+    uses_prefix: bool = False  # whether the engine uses the problem's prefix sums
+    keeps_state: bool = False  # and keeps the state of each solution
     shape: tuple[int, int] | None = None  # of the grid, for pictures
     order: Literal["C", "F"] = "C"  # memory order of the population on a CPU
     table: Buffer | None = None  # of the problem, if local search uses it: one for each lane

@@ -93,17 +93,17 @@ def admit(engine: Any, s: Any, guests: Any, which: Any, elite: Any) -> Any:
 def settle(s: Any, guests: Any, which: Any, row: Any) -> Any:
     """guests[which] takes this row if it is a better answer than what is there; whether it does."""
     problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
-    gauge(s, guests, which, 0, lanes.tally[0], lanes.trial[0])
+    gauge(s, guests, which, 0, lanes.state[0], lanes.trial[0])
     if not ranks_above(problem, lanes.trial[0], population.scores[row]):
         return False
     for k in range(population.x.shape[1]):
         population.x[row, k] = guests[which, k]
     for k in range(population.scores.shape[1]):
         population.scores[row, k] = lanes.trial[0, k]
-    for k in range(population.tally.shape[1]):
-        population.tally[row, k] = lanes.tally[0, k]
-    if population.marks.shape[1] > 0:
-        init_prefix(problem, population.x, row, population.marks)
+    for k in range(population.state.shape[1]):
+        population.state[row, k] = lanes.state[0, k]
+    if population.prefix.shape[1] > 0:
+        init_prefix(problem, population.x, row, population.prefix)
     note(s, 0, population.x, row, population.scores[row], step - 1, 0)
     return True
 

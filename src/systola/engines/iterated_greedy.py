@@ -111,7 +111,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
             back = 0 if back > 0 else -1
         if must_leave(lanes.stop):
             return  # the order under construction may lack items
-        gauge(s, x, lane, lane, lanes.tally[lane], lanes.trial[2 * lane])
+        gauge(s, x, lane, lane, lanes.state[lane], lanes.trial[2 * lane])
         note(s, lane, x, lane, lanes.trial[2 * lane], step, cell)
         lost = fitness(problem, population.scores[cell]) - fitness(problem, lanes.trial[2 * lane])
         r0, r1, _, _ = draw(seed, STEP, step, cell, turn)

@@ -53,13 +53,13 @@ class MendedMesh(NamedTuple):
 
 @verb
 def change_marked(problem: Any, lanes: Any, lane: Any) -> Any:
-    """Flip the decisions marked in lanes.marked[lane] in lanes.child[lane], and keep its tally if there is one."""
+    """Flip the decisions marked in lanes.marked[lane] in lanes.child[lane], and keep its state if there is one."""
     return body_of("change_marked", problem)(problem, lanes, lane)
 
 
 @verb
 def change_run(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> Any:
-    """Flip the decisions first <= i < last of lanes.child[lane], and keep its tally if the problem has one."""
+    """Flip the decisions first <= i < last of lanes.child[lane], and keep its state if the problem has one."""
     return body_of("change_run", problem)(problem, lanes, lane, first, last)
 
 
@@ -83,16 +83,16 @@ def mend(engine: Any, problem: Any, lanes: Any, lane: Any) -> Any:
 
 def _change_marked_by_flips(problem: Any, lanes: Any, lane: Any) -> None:
     for w in range(lanes.child.shape[1]):
-        flip_word(problem, lanes.child, lane, w, lanes.marked[lane, w], lanes.tally[lane])
+        flip_word(problem, lanes.child, lane, w, lanes.marked[lane, w], lanes.state[lane])
 
 
-def _measure_by_tally(s: Any, lane: Any) -> None:
+def _measure_by_state(s: Any, lane: Any) -> None:
     problem, lanes = s.problem, s.lanes
-    measures_from_state(problem, lanes.tally[lane], lanes.trial[lane])
+    measures_from_state(problem, lanes.state[lane], lanes.trial[lane])
 
 
 def _change_run_by_flips(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> None:
-    flip_run(problem, lanes.child, lane, first, last, lanes.tally[lane])
+    flip_run(problem, lanes.child, lane, first, last, lanes.state[lane])
 
 
 def _change_run_plainly(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> None:
@@ -113,7 +113,7 @@ def _measure_by_evaluation(s: Any, lane: Any) -> None:
 _BY_TALLY: dict[str, Body] = {
     "change_marked": _change_marked_by_flips,
     "change_run": _change_run_by_flips,
-    "measure": _measure_by_tally,
+    "measure": _measure_by_state,
 }
 _BY_EVALUATION: dict[str, Body] = {
     "change_marked": _change_marked_plainly,
@@ -128,12 +128,12 @@ def _mend_nothing(self: Any, problem: Any, lanes: Any, lane: Any) -> None:
 
 def _mend_child(self: Any, problem: Any, lanes: Any, lane: Any) -> None:
     if self.mending:
-        repair(problem, lanes.child, lane, lanes.tally[lane], self.ranking)
+        repair(problem, lanes.child, lane, lanes.state[lane], self.ranking)
 
 
 def _begin(self: Any, s: Any, row: Any, lane: Any) -> None:
     problem, space, population, lanes, seed = s.problem, s.space, s.population, s.lanes, s.seed
-    construct(problem, space, population.x, row, lanes.tally[lane], seed, 0, row)
+    construct(problem, space, population.x, row, lanes.state[lane], seed, 0, row)
 
 
 def _begin_mended(self: Any, s: Any, row: Any, lane: Any) -> None:
@@ -149,8 +149,8 @@ def _begin_mended(self: Any, s: Any, row: Any, lane: Any) -> None:
                 toggle(x, row, i)
             i += 1
     assess(s, x, row, lane, lanes.trial[lane])
-    state_of(problem, x, row, lanes.trial[lane], lanes.tally[lane])
-    repair(problem, x, row, lanes.tally[lane], self.ranking)
+    state_of(problem, x, row, lanes.trial[lane], lanes.state[lane])
+    repair(problem, x, row, lanes.state[lane], self.ranking)
 
 
 def _berth(self: Any, number: Any, step: Any) -> Any:
@@ -212,8 +212,8 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     row = from_i * self.length + from_j
     for w in range(x.shape[1]):
         lanes.child[lane, w] = x[row, w]
-    for k in range(population.tally.shape[1]):
-        lanes.tally[lane, k] = population.tally[row, k]
+    for k in range(population.state.shape[1]):
+        lanes.state[lane, k] = population.state[row, k]
     if self.random:
         for w in range(x.shape[1]):
             lanes.marked[lane, w] = np.uint64(0)
@@ -229,8 +229,8 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     if better(problem, lanes.trial[lane], population.scores[row]):
         for w in range(x.shape[1]):
             x[row, w] = lanes.child[lane, w]
-        for k in range(population.tally.shape[1]):
-            population.tally[row, k] = lanes.tally[lane, k]
+        for k in range(population.state.shape[1]):
+            population.state[row, k] = lanes.state[lane, k]
         for k in range(population.scores.shape[1]):
             population.scores[row, k] = lanes.trial[lane, k]
         note(s, lane, x, row, lanes.trial[lane], step, cell)
@@ -300,8 +300,8 @@ class SNS:
             cells * (8 * words_for(n) + (buffer_of(problem, state.buffer).size * 4 if state else 16) + 16)
         )
         counts = 2 ** np.arange(width) if self.exponential else np.arange(1, width + 1)
-        tallied = offers(problem, Flips)
-        for name, body in (_BY_TALLY if tallied else _BY_EVALUATION).items():
+        keeps_state = offers(problem, Flips)
+        for name, body in (_BY_TALLY if keeps_state else _BY_EVALUATION).items():
             give_body(name, record_type_of(problem), body)
         return Design(
             record=self._record(problem, n, width, counts.astype(np.int64)),
@@ -309,7 +309,7 @@ class SNS:
             rows=cells,
             started=cells,
             per_step=cells,
-            tallied=tallied,
+            keeps_state=keeps_state,
             steps=max(1, (evaluations_for(n) - cells) // cells),
             shape=(width, n),
         )

@@ -119,7 +119,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
             x,
             child,
             lane,
-            population.tally[child],
+            population.state[child],
             scores[child],
         )
         note(s, lane, x, child, scores[child], step, place)
@@ -129,8 +129,8 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
                 x[child, w] = x[incumbent, w]
             for k in range(scores.shape[1]):
                 scores[child, k] = scores[incumbent, k]
-            for k in range(population.tally.shape[1]):
-                population.tally[child, k] = population.tally[incumbent, k]
+            for k in range(population.state.shape[1]):
+                population.state[child, k] = population.state[incumbent, k]
 
 
 equip(Panmictic, do_cell=_do_cell, phase=_phase)
@@ -184,7 +184,7 @@ class SGA:
         size = int(size)
         check_number("crossover", self.crossover, 0, 1, whole=False)
         check_number("mutation", mutation, 0, 1, whole=False)
-        tallied = choose_appraisal(problem)
+        keeps_state = choose_appraisal(problem)
         return Design(
             record=Panmictic(
                 size, self.elitist, self.single, round(self.crossover * 2**32), flip_thresholds(l, mutation)
@@ -193,7 +193,7 @@ class SGA:
             rows=2 * size,
             started=size,
             per_step=size,
-            tallied=tallied,
+            keeps_state=keeps_state,
             steps=l * tau,
         )
 

@@ -149,7 +149,7 @@ def _report_at_once(self: Any, s: Any, row: Any) -> None:
     dominating = covers(self, problem, scores, row, best, 0) and not covers(self, problem, best, 0, scores, row)
     if dominating or ranks_above(problem, scores[row], best[0]):
         # A neighbour may have been measured only as far as measures are objectives.
-        gauge(s, population.x, row, 0, lanes.tally[0], scores[row])
+        gauge(s, population.x, row, 0, lanes.state[0], scores[row])
         lanes.step[0] = NEVER
         note(s, 0, population.x, row, scores[row], step, 0)
 

@@ -26,16 +26,16 @@ def venture(s: Any, lane: Any, cell: Any) -> Any:
     return body_of("venture", s)(s, lane, cell)
 
 
-def _venture_by_tally(s: Any, lane: Any, cell: Any) -> None:
+def _venture_by_state(s: Any, lane: Any, cell: Any) -> None:
     problem, space, lanes, seed, step = s.problem, s.space, s.lanes, s.seed, s.step
-    construct(problem, space, lanes.child, lane, lanes.tally[lane], seed, step, cell)
-    measures_from_state(problem, lanes.tally[lane], lanes.trial[lane])
+    construct(problem, space, lanes.child, lane, lanes.state[lane], seed, step, cell)
+    measures_from_state(problem, lanes.state[lane], lanes.trial[lane])
 
 
 def _venture_from_scratch(s: Any, lane: Any, cell: Any) -> None:
     lanes = s.lanes
-    construct(s.problem, s.space, lanes.child, lane, lanes.tally[lane], s.seed, s.step, cell)
-    gauge(s, lanes.child, lane, lane, lanes.tally[lane], lanes.trial[lane])
+    construct(s.problem, s.space, lanes.child, lane, lanes.state[lane], s.seed, s.step, cell)
+    gauge(s, lanes.child, lane, lane, lanes.state[lane], lanes.trial[lane])
 
 
 def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
@@ -63,8 +63,8 @@ class RS:
         size = 2 * n * tau if self.size is None else self.size
         check_number("size", size, 1, 10**9)
         size = int(size)
-        tallied = offers(problem, Flips) and offers(problem, Construction)
-        give_body("venture", record_type_of(problem), _venture_by_tally if tallied else _venture_from_scratch)
+        keeps_state = offers(problem, Flips) and offers(problem, Construction)
+        give_body("venture", record_type_of(problem), _venture_by_state if keeps_state else _venture_from_scratch)
         return Design(
             record=Sampler(size),
             cells=size,

@@ -42,17 +42,17 @@ _POLISHINGS = 100  # of a solution that a population begins with, at most
 
 
 @large_verb
-def finish(engine: Any, problem: Any, x: Any, row: Any, tally: Any, measures: Any, work: Any, key: Any) -> Any:
+def finish(engine: Any, problem: Any, x: Any, row: Any, state: Any, measures: Any, work: Any, key: Any) -> Any:
     """Let the problem polish x[row], if it can, and measure it."""
-    return body_of("finish", engine)(engine, problem, x, row, tally, measures, work, key)
+    return body_of("finish", engine)(engine, problem, x, row, state, measures, work, key)
 
 
-def _polish(self: Any, problem: Any, x: Any, row: Any, tally: Any, measures: Any, work: Any, key: Any) -> None:
-    quick_search(problem, x[row], tally, work, key)
-    measures_from_state(problem, tally, measures)
+def _polish(self: Any, problem: Any, x: Any, row: Any, state: Any, measures: Any, work: Any, key: Any) -> None:
+    quick_search(problem, x[row], state, work, key)
+    measures_from_state(problem, state, measures)
 
 
-def _leave(self: Any, problem: Any, x: Any, row: Any, tally: Any, measures: Any, work: Any, key: Any) -> None:
+def _leave(self: Any, problem: Any, x: Any, row: Any, state: Any, measures: Any, work: Any, key: Any) -> None:
     pass
 
 
@@ -108,12 +108,12 @@ def _advance(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     if first >= last:
         return
     x, scores, memory = population.x, population.scores, population.memory
-    child, trial, tally = lanes.child, lanes.trial[2 * lane], lanes.tally[2 * lane]
+    child, trial, state = lanes.child, lanes.trial[2 * lane], lanes.state[2 * lane]
     guest = memory[_GUEST]
     memory[_GUEST] = _NOBODY
     if guest == _ELITE:
         copy(child[lane], x[self.size])
-        gauge(s, child, lane, lane, tally, trial)
+        gauge(s, child, lane, lane, state, trial)
     else:
         r0, r1, _, _ = draw(seed, CHANCE, step, 0, 0)
         one = select(self, problem, scores, 0, self.places, (seed, SELECT, step, 0))
@@ -127,8 +127,8 @@ def _advance(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
             copy(child[lane], x[one])
         if r1 < np.uint64(self.mutating):
             mutate(self, space, child[lane], (seed, MUTATE, step, 0))
-        appraise(s, one, child, lane, lane, tally, trial)
-    finish(self, problem, child, lane, tally, trial, lanes.scratch[lane], (seed, SEARCH, step, 0))
+        appraise(s, one, child, lane, lane, state, trial)
+    finish(self, problem, child, lane, state, trial, lanes.scratch[lane], (seed, SEARCH, step, 0))
     mark = _hash(child, lane)
     if _is_there(population, self.size, child, lane, mark):
         return
@@ -139,22 +139,22 @@ def _advance(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     memory[_HASHES + row] = mark
     for k in range(scores.shape[1]):
         scores[row, k] = trial[k]
-    for k in range(population.tally.shape[1]):
-        population.tally[row, k] = tally[k]
+    for k in range(population.state.shape[1]):
+        population.state[row, k] = state[k]
     note(s, lane, x, row, scores[row], step, 0)
 
 
 def _begin(self: Any, s: Any, row: Any, lane: Any) -> None:
     """A random solution, polished as long as that makes it better."""
     problem, space, population, lanes, seed = s.problem, s.space, s.population, s.lanes, s.seed
-    x, trial, tally = population.x, lanes.trial, lanes.tally[2 * lane]
+    x, trial, state = population.x, lanes.trial, lanes.state[2 * lane]
     sample(space, x, row, seed, START, 0, row)
-    gauge(s, x, row, lane, tally, trial[2 * lane])
+    gauge(s, x, row, lane, state, trial[2 * lane])
     for turn in range(_POLISHINGS):
         for k in range(trial.shape[1]):
             trial[2 * lane + 1, k] = trial[2 * lane, k]
         key = (seed, SEARCH, 0, row * _POLISHINGS + turn)
-        finish(self, problem, x, row, tally, trial[2 * lane], lanes.scratch[lane], key)
+        finish(self, problem, x, row, state, trial[2 * lane], lanes.scratch[lane], key)
         if not ranks_above(problem, trial[2 * lane], trial[2 * lane + 1]):
             break
 
@@ -240,7 +240,7 @@ class SteadyState:
             rows=self.size + 1,
             started=self.size,
             per_step=1,
-            tallied=choose_appraisal(problem),
+            keeps_state=choose_appraisal(problem),
             steps=500_000,
             most_lanes=1,
             scratch=own.integers(problem) if own and polishing else 0,

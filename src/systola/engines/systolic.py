@@ -75,20 +75,20 @@ def _breed_by_flips(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: 
         for side in range(2):
             parent = h + k if side == 0 else v + k
             other = v + k if side == 0 else h + k
-            tally = lanes.tally[(2 * lane + side) * chunk + k]
-            for q in range(tally.shape[0]):
-                tally[q] = population.tally[parent, q]
+            state = lanes.state[(2 * lane + side) * chunk + k]
+            for q in range(state.shape[0]):
+                state[q] = population.state[parent, q]
             for w in range(x.shape[1]):
                 lanes.child[lane, w] = x[parent, w]
             for w in range(a >> 6, (b + 63) >> 6):
                 differing = (x[parent, w] ^ x[other, w]) & segment_mask(w, a, b)
                 while differing != np.uint64(0):
                     i = (w << 6) + lowest_one(differing)
-                    flip(problem, lanes.child, lane, i, tally)
+                    flip(problem, lanes.child, lane, i, state)
                     toggle(lanes.child, lane, i)
                     differing &= differing - np.uint64(1)
-            flip(problem, lanes.child, lane, np.int64(plan[cell + k, 2]), tally)
-            measures_from_state(problem, tally, lanes.trial[(2 * lane + side) * chunk + k])
+            flip(problem, lanes.child, lane, np.int64(plan[cell + k, 2]), state)
+            measures_from_state(problem, state, lanes.trial[(2 * lane + side) * chunk + k])
 
 
 def _breed_by_evaluation(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
@@ -204,7 +204,7 @@ def _settle(self: Any, s: Any, lane: Any, h: Any, v: Any, row: Any, cell: Any, k
     keep_h, keep_v = kept & 1, kept & 2
     x = population.x
     scores = population.scores
-    if population.marks.shape[1] > 0:
+    if population.prefix.shape[1] > 0:
         update_prefix(s, h, v, a, b, m, keep_h, keep_v)
     for w in range(a >> 6, (b + 63) >> 6):
         differing = (x[h, w] ^ x[v, w]) & segment_mask(w, a, b)
@@ -219,8 +219,8 @@ def _settle(self: Any, s: Any, lane: Any, h: Any, v: Any, row: Any, cell: Any, k
             toggle(x, parent, m)
             for k in range(scores.shape[1]):
                 scores[parent, k] = trial[k]
-            for k in range(population.tally.shape[1]):
-                population.tally[parent, k] = lanes.tally[row + side * _chunk(lanes), k]
+            for k in range(population.state.shape[1]):
+                population.state[parent, k] = lanes.state[row + side * _chunk(lanes), k]
             note(s, lane, x, parent, trial, step, 2 * cell + side)
 
 
@@ -297,8 +297,8 @@ class SGS:
             started=2 * cells,
             per_step=2 * cells,
             slots=np.arange(2 * cells if self.flavour == "E" else 1, dtype=np.int32),
-            marked=segments is not None,
-            tallied=offers(problem, Flips) and segments is None,
+            uses_prefix=segments is not None,
+            keeps_state=offers(problem, Flips) and segments is None,
             steps=cells,
             shape=(width, length),
             order="F",

@@ -204,7 +204,7 @@ def design_walk(problem: Problem, neighbourhood: Neighbourhood, record: Any, ste
         rows=2,
         started=1,
         per_step=neighbourhood.size,
-        tallied=choose_appraisal(problem) or neighbourhood.by_state,
+        keeps_state=choose_appraisal(problem) or neighbourhood.by_state,
         steps=steps,
         table=work,
         single=neighbourhood.single,

@@ -26,8 +26,8 @@ class Population(NamedTuple):
 
     x: Array  # [rows, words or decisions]
     scores: Array  # [rows, measures]
-    marks: Array  # [rows, marks], for engines and problems that keep any
-    tally: Array  # [rows, tallies], likewise
+    prefix: Array  # [rows, numbers] prefix sums, for engines and problems that keep any
+    state: Array  # [rows, numbers] what moves change, likewise
     slots: Array  # which row is where, for engines that exchange rows
     outlook: Array  # what the problem keeps of the one solution that all cells look around, if they do
     memory: Array  # what the engine remembers from step to step
@@ -46,7 +46,7 @@ class Lanes(NamedTuple):
     marked: Array  # [lanes, words or decisions] which of its decisions will change, or a second child
     spare: Array  # [lanes, words or decisions] a solution on the way to another
     trial: Array  # [2 * lanes * chunk, measures] of children not yet accepted, of `chunk` cells at a time
-    tally: Array  # [2 * lanes * chunk, tallies] likewise
+    state: Array  # [2 * lanes * chunk, numbers] likewise
     kept: Array  # [2 * lanes * chunk] which children are
     decisions: Array  # [lanes, n] plain decisions, as `evaluate` gets them
     table: Array  # [lanes, numbers] the problem's table of the solution that is searched around
@@ -101,25 +101,25 @@ def assess(s: Any, x: Any, row: Any, lane: Any, measures: Any) -> None:
 
 @inlined
 def copy_row(population: Any, source: Any, target: Any) -> None:
-    """A solution, with its measures and tally, takes another row, too."""
+    """A solution, with its measures and state, takes another row, too."""
     for k in range(population.x.shape[1]):
         population.x[target, k] = population.x[source, k]
     for k in range(population.scores.shape[1]):
         population.scores[target, k] = population.scores[source, k]
-    for k in range(population.tally.shape[1]):
-        population.tally[target, k] = population.tally[source, k]
+    for k in range(population.state.shape[1]):
+        population.state[target, k] = population.state[source, k]
 
 
 @inlined
 def replace_row(s: Any, target: Any, solutions: Any, row: Any, trial: Any) -> None:
-    """solutions[row], with the measures and tally of a trial, takes the place of an individual."""
+    """solutions[row], with the measures and state of a trial, takes the place of an individual."""
     population, lanes = s.population, s.lanes
     for k in range(population.x.shape[1]):
         population.x[target, k] = solutions[row, k]
     for k in range(population.scores.shape[1]):
         population.scores[target, k] = lanes.trial[trial, k]
-    for k in range(population.tally.shape[1]):
-        population.tally[target, k] = lanes.tally[trial, k]
+    for k in range(population.state.shape[1]):
+        population.state[target, k] = lanes.state[trial, k]
 
 
 @inlined

@@ -23,31 +23,31 @@ _FEW = 3  # of n decisions, up to n / 3 that differ are worth single steps
 
 
 @large_verb
-def gauge(s: Any, x: Any, row: Any, lane: Any, tally: Any, measures: Any) -> Any:
-    """Measures and tally of x[row], of which nothing is known."""
-    return body_of("gauge", s)(s, x, row, lane, tally, measures)
+def gauge(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> Any:
+    """Measures and state of x[row], of which nothing is known."""
+    return body_of("gauge", s)(s, x, row, lane, state, measures)
 
 
 @large_verb
-def appraise(s: Any, parent: Any, children: Any, child: Any, lane: Any, tally: Any, measures: Any) -> Any:
-    """Measures and tally of children[child], which is near to the individual in row `parent`."""
-    return body_of("appraise", s)(s, parent, children, child, lane, tally, measures)
+def appraise(s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any) -> Any:
+    """Measures and state of children[child], which is near to the individual in row `parent`."""
+    return body_of("appraise", s)(s, parent, children, child, lane, state, measures)
 
 
 @large_verb
-def try_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, tally: Any, measures: Any) -> Any:
-    """Measures and tally of the individual in this row with decisions i and j exchanged; itself it stays as it is."""
-    return body_of("try_swap", s)(s, row, i, j, lane, tally, measures)
+def try_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> Any:
+    """Measures and state of the individual in this row with decisions i and j exchanged; itself it stays as it is."""
+    return body_of("try_swap", s)(s, row, i, j, lane, state, measures)
 
 
-def _gauge_by_evaluation(s: Any, x: Any, row: Any, lane: Any, tally: Any, measures: Any) -> None:
+def _gauge_by_evaluation(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> None:
     assess(s, x, row, lane, measures)
-    state_of(s.problem, x, row, measures, tally)
+    state_of(s.problem, x, row, measures, state)
 
 
-def _gauge_by_tally(s: Any, x: Any, row: Any, lane: Any, tally: Any, measures: Any) -> None:
-    init_state(s.problem, x, row, tally)
-    measures_from_state(s.problem, tally, measures)
+def _gauge_by_state(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> None:
+    init_state(s.problem, x, row, state)
+    measures_from_state(s.problem, state, measures)
 
 
 @inlined
@@ -59,21 +59,21 @@ def _count_differing(space: Any, x: Any, parent: Any, children: Any, child: Any)
     return differing
 
 
-def _appraise_by_flips(s: Any, parent: Any, children: Any, child: Any, lane: Any, tally: Any, measures: Any) -> None:
-    x, known = s.population.x, s.population.tally[parent]
+def _appraise_by_flips(s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any) -> None:
+    x, known = s.population.x, s.population.state[parent]
     problem, lanes = s.problem, s.lanes
-    for k in range(tally.shape[0]):
-        tally[k] = known[k]
+    for k in range(state.shape[0]):
+        state[k] = known[k]
     for w in range(x.shape[1]):
         lanes.spare[lane, w] = x[parent, w]
     for w in range(x.shape[1]):
         differing = x[parent, w] ^ children[child, w]
         while differing != np.uint64(0):
             i = (w << 6) + lowest_one(differing)
-            flip(problem, lanes.spare, lane, i, tally)
+            flip(problem, lanes.spare, lane, i, state)
             toggle(lanes.spare, lane, i)
             differing &= differing - np.uint64(1)
-    measures_from_state(problem, tally, measures)
+    measures_from_state(problem, state, measures)
 
 
 def _appraise_by_reassignments(
@@ -82,35 +82,35 @@ def _appraise_by_reassignments(
     children: Any,
     child: Any,
     lane: Any,
-    tally: Any,
+    state: Any,
     measures: Any,
 ) -> None:
-    x, known = s.population.x, s.population.tally[parent]
+    x, known = s.population.x, s.population.state[parent]
     problem, space, lanes = s.problem, s.space, s.lanes
     if _FEW * _count_differing(space, x, parent, children, child) > space.n:
-        gauge(s, children, child, lane, tally, measures)
+        gauge(s, children, child, lane, state, measures)
         return
-    for k in range(tally.shape[0]):
-        tally[k] = known[k]
+    for k in range(state.shape[0]):
+        state[k] = known[k]
     for i in range(space.n):
         lanes.spare[lane, i] = x[parent, i]
     for i in range(space.n):
         wanted = children[child, i]
         if wanted != lanes.spare[lane, i]:
-            reassign(problem, lanes.spare, lane, i, wanted, tally)
+            reassign(problem, lanes.spare, lane, i, wanted, state)
             lanes.spare[lane, i] = wanted
-    measures_from_state(problem, tally, measures)
+    measures_from_state(problem, state, measures)
 
 
-def _appraise_by_swaps(s: Any, parent: Any, children: Any, child: Any, lane: Any, tally: Any, measures: Any) -> None:
-    x, known = s.population.x, s.population.tally[parent]
+def _appraise_by_swaps(s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any) -> None:
+    x, known = s.population.x, s.population.state[parent]
     problem, space, lanes = s.problem, s.space, s.lanes
     differing = _count_differing(space, x, parent, children, child)
     if _FEW * differing > space.n:
-        gauge(s, children, child, lane, tally, measures)
+        gauge(s, children, child, lane, state, measures)
         return
-    for k in range(tally.shape[0]):
-        tally[k] = known[k]
+    for k in range(state.shape[0]):
+        state[k] = known[k]
     if differing > 0:
         place = lanes.decisions[lane]
         for i in range(space.n):
@@ -120,11 +120,11 @@ def _appraise_by_swaps(s: Any, parent: Any, children: Any, child: Any, lane: Any
             wanted, there = children[child, i], lanes.spare[lane, i]
             if wanted != there:
                 j = np.int64(place[wanted])
-                swap(problem, lanes.spare, lane, i, j, tally)
+                swap(problem, lanes.spare, lane, i, j, state)
                 lanes.spare[lane, j] = there
                 place[there] = j
                 lanes.spare[lane, i] = wanted
-    measures_from_state(problem, tally, measures)
+    measures_from_state(problem, state, measures)
 
 
 def _appraise_by_evaluation(
@@ -133,36 +133,36 @@ def _appraise_by_evaluation(
     children: Any,
     child: Any,
     lane: Any,
-    tally: Any,
+    state: Any,
     measures: Any,
 ) -> None:
-    # Tallies are not kept then, and `tally` may have no room: the lane has some.
+    # Tallies are not kept then, and `state` may have no room: the lane has some.
     lanes = s.lanes
-    gauge(s, children, child, lane, lanes.tally[lane], measures)
+    gauge(s, children, child, lane, lanes.state[lane], measures)
 
 
-def _try_by_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, tally: Any, measures: Any) -> None:
-    x, known = s.population.x, s.population.tally[row]
+def _try_by_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> None:
+    x, known = s.population.x, s.population.state[row]
     problem = s.problem
-    for k in range(tally.shape[0]):
-        tally[k] = known[k]
-    swap(problem, x, row, i, j, tally)
-    measures_from_state(problem, tally, measures)
+    for k in range(state.shape[0]):
+        state[k] = known[k]
+    swap(problem, x, row, i, j, state)
+    measures_from_state(problem, state, measures)
 
 
-def _try_by_evaluation(s: Any, row: Any, i: Any, j: Any, lane: Any, tally: Any, measures: Any) -> None:
+def _try_by_evaluation(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> None:
     x = s.population.x
     lanes = s.lanes
     for k in range(x.shape[1]):
         lanes.spare[lane, k] = x[row, k]
     lanes.spare[lane, i], lanes.spare[lane, j] = lanes.spare[lane, j], lanes.spare[lane, i]
-    gauge(s, lanes.spare, lane, lane, lanes.tally[lane], measures)
+    gauge(s, lanes.spare, lane, lane, lanes.state[lane], measures)
 
 
 def choose_gauge(problem: Problem) -> None:
-    """A tally of the problem's own gives the measures, too, and faster than the plain objective."""
+    """A state of the problem's own gives the measures, too, and faster than the plain objective."""
     give_body(
-        "gauge", record_type_of(problem), _gauge_by_tally if offers(problem, EvaluationState) else _gauge_by_evaluation
+        "gauge", record_type_of(problem), _gauge_by_state if offers(problem, EvaluationState) else _gauge_by_evaluation
     )
 
 
@@ -174,7 +174,7 @@ _STEPWISE: dict[type, tuple[type[Capability], Body]] = {
 
 
 def choose_appraisal(problem: Problem) -> bool:
-    """Give the problem its bodies; whether they need tallies of all solutions."""
+    """Give the problem its bodies; whether they need the state of all solutions."""
     choose_gauge(problem)
     moves, body = _STEPWISE[type(space_of(problem))]
     offered = offers(problem, moves)

@@ -32,15 +32,15 @@ _DOUBLINGS = 6
 def _copy_known(population: Any, lanes: Any, row: Any, trial: Any) -> None:
     for k in range(lanes.trial.shape[1]):
         lanes.trial[trial, k] = population.scores[row, k]
-    for k in range(population.tally.shape[1]):
-        lanes.tally[trial, k] = population.tally[row, k]
+    for k in range(population.state.shape[1]):
+        lanes.state[trial, k] = population.state[row, k]
 
 
 @inlined
 def _try(s: Any, row: Any, i: Any, j: Any, trial: Any, lane: Any) -> None:
-    """Measures and tally of x[row] with i and j exchanged."""
+    """Measures and state of x[row] with i and j exchanged."""
     lanes = s.lanes
-    try_swap(s, row, i, j, lane, lanes.tally[trial], lanes.trial[trial])
+    try_swap(s, row, i, j, lane, lanes.state[trial], lanes.trial[trial])
 
 
 @called
@@ -53,29 +53,29 @@ def _beats(s: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
         return False
     for k in range(lanes.trial.shape[1]):
         lanes.trial[best, k] = lanes.trial[new, k]
-    for k in range(population.tally.shape[1]):
-        lanes.tally[best, k] = lanes.tally[new, k]
+    for k in range(population.state.shape[1]):
+        lanes.state[best, k] = lanes.state[new, k]
     return True
 
 
 @inlined
 def _adopt(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) -> None:
-    """Exchange i and j in x[row]; its measures and tally are those of the trial."""
+    """Exchange i and j in x[row]; its measures and state are those of the trial."""
     x = population.x
     x[row, i], x[row, j] = x[row, j], x[row, i]
     for k in range(lanes.trial.shape[1]):
         population.scores[row, k] = lanes.trial[trial, k]
-    for k in range(population.tally.shape[1]):
-        population.tally[row, k] = lanes.tally[trial, k]
+    for k in range(population.state.shape[1]):
+        population.state[row, k] = lanes.state[trial, k]
 
 
 @called
 def _measure_again(s: Any, row: Any, lane: Any) -> None:
-    """Measures and tally of x[row]: gains say nothing of measures other than the fitness."""
+    """Measures and state of x[row]: gains say nothing of measures other than the fitness."""
     population, lanes = s.population, s.lanes
-    gauge(s, population.x, row, lane, lanes.tally[2 * lane], population.scores[row])
-    for k in range(population.tally.shape[1]):
-        population.tally[row, k] = lanes.tally[2 * lane, k]
+    gauge(s, population.x, row, lane, lanes.state[2 * lane], population.scores[row])
+    for k in range(population.state.shape[1]):
+        population.state[row, k] = lanes.state[2 * lane, k]
 
 
 def best_swap(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
@@ -251,7 +251,7 @@ def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
 def refinement(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """What the problem itself knows to make of a solution, with `engine.length` steps."""
     problem, population, lanes = s.problem, s.population, s.lanes
-    x, state = population.x[row], population.tally[row]
+    x, state = population.x[row], population.state[row]
     search_around(problem, x, state, engine.guide, lanes.table[lane], engine.length, key, lanes.stop)
     measures_from_state(problem, state, population.scores[row])
 

@@ -188,14 +188,14 @@ def _survey_children(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any
             lanes.child[lane, k] = x[0, k]
         make(self, space, lanes.child, lane, i, j)
         new = at + j - first
-        appraise(s, 0, lanes.child, lane, lane, lanes.tally[new], lanes.trial[new])
+        appraise(s, 0, lanes.child, lane, lane, lanes.state[new], lanes.trial[new])
 
 
 def _survey_swaps(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
     lanes = s.lanes
     for j in range(first, last):
         new = at + j - first
-        try_swap(s, 0, i, j, lane, lanes.tally[new], lanes.trial[new])
+        try_swap(s, 0, i, j, lane, lanes.state[new], lanes.trial[new])
 
 
 def _survey_table(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
@@ -216,9 +216,9 @@ def _survey_insertions(self: Any, s: Any, lane: Any, i: Any, first: Any, last: A
 def _survey_by_insert(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
     problem, population, lanes = s.problem, s.population, s.lanes
     for j in range(first, last):
-        state = lanes.tally[at + j - first]
+        state = lanes.state[at + j - first]
         for k in range(state.shape[0]):
-            state[k] = population.tally[0, k]
+            state[k] = population.state[0, k]
         insert(problem, population.x, 0, i, j, state)
         measures_from_state(problem, state, lanes.trial[at + j - first])
 
@@ -226,9 +226,9 @@ def _survey_by_insert(self: Any, s: Any, lane: Any, i: Any, first: Any, last: An
 def _survey_by_reverse(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
     problem, population, lanes = s.problem, s.population, s.lanes
     for j in range(first, last):
-        state = lanes.tally[at + j - first]
+        state = lanes.state[at + j - first]
         for k in range(state.shape[0]):
-            state[k] = population.tally[0, k]
+            state[k] = population.state[0, k]
         reverse(problem, population.x, 0, i, j, state)
         measures_from_state(problem, state, lanes.trial[at + j - first])
 
@@ -239,9 +239,9 @@ def _survey_by_reverse(self: Any, s: Any, lane: Any, i: Any, first: Any, last: A
 @called
 def _observe_nothing(self: Any, s: Any) -> None:
     population, lanes = s.population, s.lanes
-    gauge(s, population.x, 0, 0, lanes.tally[0], population.scores[0])
-    for k in range(population.tally.shape[1]):
-        population.tally[0, k] = lanes.tally[0, k]
+    gauge(s, population.x, 0, 0, lanes.state[0], population.scores[0])
+    for k in range(population.state.shape[1]):
+        population.state[0, k] = lanes.state[0, k]
 
 
 def _observe_table(self: Any, s: Any) -> None:

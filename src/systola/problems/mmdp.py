@@ -152,7 +152,7 @@ def _init_prefix(self: Any, x: Any, row: Any, prefix: Any) -> None:
 
 def _cross(s: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any, row_h: Any, row_v: Any) -> None:
     """See `model.incremental.cross_segments`."""
-    x, scores, prefix, trial = s.population.x, s.population.scores, s.population.marks, s.lanes.trial
+    x, scores, prefix, trial = s.population.x, s.population.scores, s.population.prefix, s.lanes.trial
     wa = np.int64(plan[cell, 0]) // _WINDOW
     wb = np.int64(plan[cell, 1]) // _WINDOW
     wm = np.int64(plan[cell, 2]) // _WINDOW
@@ -174,7 +174,7 @@ def _cross(s: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any, row_h: Any, row
 
 def _update_prefix(s: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, keep_v: Any) -> None:
     """See `model.incremental.update_prefix`."""
-    x, prefix = s.population.x, s.population.marks
+    x, prefix = s.population.x, s.population.prefix
     start, first, cut_ah, cut_av = _cut_first(x, prefix, h, v, a, b, a // _WINDOW)
     lead, cut_bh, cut_bv = _cut_last(x, prefix, h, v, b, b // _WINDOW, start, first)
     turn_h, turn_v = _turn(x, h, v, a, b, m, m // _WINDOW)

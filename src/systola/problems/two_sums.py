@@ -74,7 +74,7 @@ def _init_prefix(self: Any, x: Any, row: Any, prefix: Any) -> None:
 @inlined
 def _lead_below(s: Any, h: Any, v: Any, i: Any) -> Any:
     """By how much the total of row v leads that of row h over the decisions below i."""
-    entries, x, prefix = s.problem.entries, s.population.x, s.population.marks
+    entries, x, prefix = s.problem.entries, s.population.x, s.population.prefix
     w = i >> 6
     lead = prefix[v, w] - prefix[h, w]
     if i & 63:
@@ -90,7 +90,7 @@ def _add_leads(s: Any, h: Any, v: Any, n: Any, cuts: Any, sign: Any, leads: Any)
     Loops over pairs have no branches and unsigned indices, so that they become vector code; which bits they must look
     at is found first: where any two of the pairs differ.
     """
-    entries, x, prefix = s.problem.entries, s.population.x, s.population.marks
+    entries, x, prefix = s.problem.entries, s.population.x, s.population.prefix
     place_of_prefix = np.uint64(cuts[0] >> 6)
     word = np.uint64(min(np.int64(cuts[0] >> 6), x.shape[1] - 1))  # a cut at the very end needs no bits
     base = word << np.uint64(6)
@@ -110,7 +110,7 @@ def _add_leads(s: Any, h: Any, v: Any, n: Any, cuts: Any, sign: Any, leads: Any)
 
 def _cross(s: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any, row_h: Any, row_v: Any) -> None:
     """`cross_segments` for measures that are the two halves of the totals."""
-    entries, x, prefix, trial = s.problem.entries, s.population.x, s.population.marks, s.lanes.trial
+    entries, x, prefix, trial = s.problem.entries, s.population.x, s.population.prefix, s.lanes.trial
     h, v, n, row_v = np.uint64(h), np.uint64(v), np.uint64(n), np.uint64(row_v)
     firsts, lasts, turns = plan[cell:, 0], plan[cell:, 1], plan[cell:, 2]
     leads = trial[row_h:, 0]
@@ -141,7 +141,7 @@ def _cross(s: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any, row_h: Any, row
 
 def _update_prefix(s: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, keep_v: Any) -> None:
     """Prefix sums of the kept children, from those of the parents; the population holds the parents still."""
-    entries, x, prefix = s.problem.entries, s.population.x, s.population.marks
+    entries, x, prefix = s.problem.entries, s.population.x, s.population.prefix
     start = _lead_below(s, h, v, a)
     lead = _lead_below(s, h, v, b) - start
     bit_h = (x[h, m >> 6] >> np.uint64(m & 63)) & np.uint64(1)

@@ -66,7 +66,7 @@ def check_made(problem: Problem, rows: Array, state: Array, name: str, *args: An
 
 def _step(problem: Problem, x: Array, scores: Array, prefix: Array, trial: Array) -> Any:
     """As much of a step as `Segments` may look at."""
-    population = SimpleNamespace(x=x, scores=scores, marks=prefix)
+    population = SimpleNamespace(x=x, scores=scores, prefix=prefix)
     return SimpleNamespace(
         problem=widen(record_of(problem)),
         space=space_of(problem),
