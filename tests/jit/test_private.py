@@ -223,3 +223,20 @@ def test_the_versions_allowed_are_those_tested():
     least = re.search(r"numba==([\d.]+)", oldest).group(1)
     versions = [tuple(int(n) for n in version.split(".")) for version in (least, numba.__version__, above)]
     assert versions == sorted(versions)
+
+
+def test_values_of_one_kind_are_of_one_type():
+    """Or a kernel would be called with arguments that it was not compiled for."""
+    table = np.zeros((4, 6), np.int64)
+    frozen = table.copy()
+    frozen.flags.writeable = False
+    packed = np.zeros(9, [("a", np.uint8), ("b", np.int64)])["b"]
+    values = [
+        *(table, table.T, table[1], table[:, 1], table[:, :1], table[:0], np.asfortranarray(table), frozen, packed),
+        *(table.astype(kind) for kind in (np.int32, np.uint64, np.float64, bool)),
+        *(1, np.int64(1), np.int32(1), 1.0, True, (1, 2), (1, 2.0), (table, 1), (table.T, 1), SimpleNamespace),
+    ]
+    for one in values:
+        for other in values:
+            if private._kind(one) == private._kind(other) and one is not SimpleNamespace:
+                assert numba.typeof(one) == numba.typeof(other)

@@ -56,7 +56,7 @@ class Worker:
             for deme in self.demes:
                 if deme.number in self._held:
                     idle = not self._import(deme) and idle
-                elif deme.number in on_turn and self._may_go_on(deme):
+                elif deme.number in on_turn and not self.reason:
                     idle = False
                     if self._take_turn(deme):
                         self._export(deme)

@@ -25,6 +25,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 import numba
+import numpy as np
 from numba.core.errors import NumbaError, UnsupportedError
 
 from systola.errors import SystolaError
@@ -145,11 +146,27 @@ def prepare(dispatcher: Any, keeper: Keeper) -> None:
     dispatcher.compile = compile_sparingly
 
 
+_found: dict[Any, Any] = {}  # what was compiled, by dispatcher and kinds of arguments
+
+
 def compiled_for(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
     """What was compiled for such arguments, to be called with no others; or the dispatcher, which looks at them."""
     if not _has_method(type(dispatcher), "get_overload", "sig"):
         return dispatcher
-    return dispatcher.get_overload(tuple(numba.typeof(argument) for argument in arguments))
+    key = dispatcher, _kind(arguments)  # many demes have arguments of the same kinds, and Numba's look takes its time
+    if key not in _found:
+        _found[key] = dispatcher.get_overload(tuple(numba.typeof(argument) for argument in arguments))
+    return _found[key]
+
+
+def _kind(value: Any) -> Any:
+    """Equal for values of the same type as Numba sees them."""
+    if isinstance(value, tuple):
+        return type(value), *map(_kind, value)
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    return type(value)
 
 
 # The cache
