@@ -163,9 +163,9 @@ def _all_of_them(x):
 def test_a_helper_is_compiled_once_for_all_callers(monkeypatch):
     lowered, usual = [], BaseLower.__init__
 
-    def note(self, context, library, fndesc, *rest):
+    def note(self, context, library, fndesc, *rest, **named):
         lowered.append(fndesc.qualname)
-        usual(self, context, library, fndesc, *rest)
+        usual(self, context, library, fndesc, *rest, **named)
 
     monkeypatch.setattr(BaseLower, "__init__", note)
     assert _all_of_them(np.array([5])) == 6 + 12 + 18
