@@ -300,7 +300,7 @@ def test_each_deme_has_its_own_engine():
         ({"synchronous": 1}, "`synchronous`"),
         ({"engine": [sy.SteadyState()] * 3, "demes": 4}, "one engine for all demes or one for each"),
         ({"engine": "ssga"}, "the engine of a deme"),
-        ({"engine": sy.RS()}, "rs cannot be a deme"),
+        ({"engine": sy.RS()}, "rs does not support migration, so it cannot be used in Islands"),
     ],
 )
 def test_bad_parameters(rest, words):

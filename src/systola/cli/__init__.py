@@ -11,7 +11,7 @@ import click
 from systola.version import __version__
 
 _COMMANDS = {
-    "solve": "Find the best solution of an instance you can.",
+    "solve": "Search for the best solution of an instance.",
     "compare": "Run several algorithms many times and test the differences.",
     "draw": "Draw saved results: fronts, attainment, Gantt charts, convergence.",
     "reproduce": "Set our results beside the published ones.",

@@ -153,7 +153,7 @@ class Design:
     order: Literal["C", "F"] = "C"  # memory order of the population on a CPU
     table: Buffer | None = None  # of the problem, if local search uses it: one for each lane
     scratch: int = 0  # how many integers a lane has room for
-    single: int = 0  # how many numbers of a table are enough where a lane has one neighbour at a time
+    single: int = 0  # table size where a lane evaluates one neighbour at a time, as on a GPU
     outlook: Buffer | None = None  # of the problem, if all cells look around one solution
     most_lanes: int = 2**31  # on a GPU, where a lane is a thread
     remembered: int = 0  # how many numbers the engine remembers from step to step

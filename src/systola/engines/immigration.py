@@ -1,7 +1,7 @@
 """How a solution that comes from elsewhere joins the population of an engine, before a step.
 
-Engines say by `berth` whose place it may take, and mostly it does if it is the better answer; those that do something
-else with it have a body of `admit`. What they send elsewhere comes from a berth, too. Engines without cannot be demes.
+`berth` names the row that an immigrant may replace, and by default it does so if it is better; engines with another
+policy implement `admit`. Emigrants are taken from such rows, too. Engines without `berth` do not support migration.
 """
 
 from __future__ import annotations

@@ -52,7 +52,9 @@ class Plan:
     def __post_init__(self) -> None:
         for design, engine in {id(d): (d, e) for d, e in zip(self.designs, self.engines, strict=True)}.values():
             if not hosts(design.record):
-                raise InputError(f"{engine.name} cannot be a deme, because nobody could move in; choose another engine")
+                raise InputError(
+                    f"{engine.name} does not support migration, so it cannot be used in Islands; choose another engine"
+                )
 
     def __len__(self) -> int:
         return len(self.designs)

@@ -1,7 +1,7 @@
 """How parcels get from deme to deme, and how those who run them agree when to end.
 
-A worker is whoever runs some of the demes, one after the other: a thread, or a process of MPI. What every transport
-counts on: a worker that does not collect keeps others from posting to it, never from going on.
+A worker is whoever runs some of the demes, one after the other: a thread, or a process of MPI. The
+contract: a full mailbox makes `post` return False; it never blocks the sender.
 """
 
 from __future__ import annotations

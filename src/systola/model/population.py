@@ -17,7 +17,7 @@ from systola.model.encodings import Array, reveal
 from systola.model.objective import evaluate, fitness, prefers, violation, write_measures
 
 NEVER = -1
-LACKING = 0  # the place in an engine's memory that says whether there was no room to conclude a step; kept for that
+LACKING = 0  # index in an engine's `memory` of the flag for "no room to end this step"
 VECTOR = 8  # numbers that a CPU computes at once; populations and plans have this many spare rows
 
 

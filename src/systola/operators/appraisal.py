@@ -24,7 +24,7 @@ _FEW = 3  # of n decisions, up to n / 3 that differ are worth single steps
 
 @large_verb
 def gauge(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> Any:
-    """Measures and state of x[row], of which nothing is known."""
+    """Evaluate x[row] from scratch: its measures and state."""
     return body_of("gauge", s)(s, x, row, lane, state, measures)
 
 

@@ -81,7 +81,7 @@ def _measure_again(s: Any, row: Any, lane: Any) -> None:
 def best_swap(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """The best exchange with one position, the same for all solutions of a step (Soca et al. 2010).
 
-    It is made even if it is no improvement: that keeps a population moving which has settled.
+    It is made even if it is no improvement: this keeps a converged population moving.
     """
     space, population, lanes = s.space, s.population, s.lanes
     number, _, _, _ = numbers(common(key), 0)

@@ -34,7 +34,7 @@ def tournament(engine: Any, problem: Any, scores: Any, base: Any, places: Any, k
 
 
 def rank(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
-    """In proportion to rank: the worst one counts as one, the best one as many as there are; those alike as the lowest.
+    """Linear ranking: the worst has weight 1, the best n; ties get the lowest rank.
 
     One drawn at random is taken with a chance that falls with how many are not worse; else another one is drawn.
     """

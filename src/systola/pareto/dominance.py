@@ -26,7 +26,7 @@ SCOUTS = 1024  # see `sift`
 _BUCKETS = BLOCK * BLOCK
 _CUTS = BLOCK + _BUCKETS  # the coarse ones, then the fine ones
 _SAMPLE = 128  # of the vectors: enough to share them out evenly
-_FEW = 4 * BLOCK  # so many are sooner compared with than looked up, unless there are many questions
+_FEW = 4 * BLOCK  # up to this size a linear scan beats the index, unless there are many queries
 _OPEN = 2
 _NOBODY = 1 << 62
 
@@ -95,7 +95,7 @@ def screen(room: Any, points: Any, rows: Any, first: Any, last: Any, k: Any, kep
     cuts, starts, blocks, owners, table = room.cuts, room.starts, room.blocks, room.owners, room.table
     n, shift, dims, top = room.state[0], room.state[1], room.state[2], room.top[0]
     width = (_BUCKETS >> shift) + 1
-    for a in range(first, last):  # without branches, which nobody could foretell
+    for a in range(first, last):  # branch-free: the branch is unpredictable
         q = rows[a]
         value = points[q, k - 1]
         low, up = 0, 1 if dims == 0 else 0

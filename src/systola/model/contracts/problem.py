@@ -1,4 +1,4 @@
-"""What every problem must keep: `check_problem` tries it on random solutions, interpreted."""
+"""Checks that a problem's capabilities agree with its `evaluate`, on random solutions, interpreted."""
 
 from __future__ import annotations
 

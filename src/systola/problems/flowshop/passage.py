@@ -54,8 +54,8 @@ def pass_run(front: Any, high: Any, jobs: Any, times: Any, due: Any, ready: Any)
 def meet(front: Any, high: Any, lines: Any, width: Any) -> None:
     """The makespan of each schedule l < high, in the row of the last machine.
 
-    lines[width * k + l] is how long machine k takes from there to the end; one more line says before when the jobs to
-    come cannot end.
+    lines[width * k + l] is how long machine k takes from there to the end; the last row is a
+    lower bound on the completion of the jobs to come, from their release dates.
     """
     machines = front.shape[0] // VECTOR - COUNTS
     for lane in range(high):

@@ -57,7 +57,7 @@ class Flowshop(Problem):
     due
         When each job should be done; needed for tardiness and tardy. Without it no job is ever tardy.
     release
-        Before when each job cannot start; zeros by default.
+        Earliest start of each job (release date); zeros by default.
     objectives
         What to minimise: some of ``makespan``, ``tardiness``, ``tardy`` and ``flowtime``, with commas between.
     weights
