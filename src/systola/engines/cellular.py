@@ -165,7 +165,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
 
 
 def _advance_in_turn(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
-    """Asynchronous: one lane visits all cells in sequence. Apart from `_do_cell`, to keep the synchronous kernel small."""
+    """Asynchronous: one lane visits all cells in turn. Apart from `_do_cell`, to keep that kernel small."""
     population, lanes, seed, step = s.population, s.lanes, s.seed, s.step
     slots = population.slots
     if first >= last:
