@@ -76,7 +76,7 @@ class Hill:
     ----------
     neighbourhood : str, optional
         "flip" or "flip-two" for bits, "reassign" for integers, "swap", "insertion" or "reversal" for permutations;
-        by default the first of these, or "insertion" where the problem knows how to survey that.
+        by default the one that the problem can measure incrementally, else the first of these.
     move : {"best", "first"}
         Which improvement is made: the best of all neighbours, or the first in the order of their numbers.
     at_top : {"kick", "restart", "stay"}

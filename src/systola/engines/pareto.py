@@ -303,7 +303,7 @@ class PLS:
         whose neighbours they are.
     neighbourhood : str, optional
         "flip" or "flip-two" for bits, "reassign" for integers, "swap", "insertion" or "reversal" for permutations;
-        by default the first of these, or "insertion" where the problem knows how to survey that.
+        by default the one that the problem can measure incrementally, else the first of these.
     cap : int, optional
         How many members an archive may have; by default as many as there are. A full archive takes only solutions that
         dominate a member.

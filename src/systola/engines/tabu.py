@@ -68,7 +68,7 @@ class Tabu:
     ----------
     neighbourhood : str, optional
         "flip" or "flip-two" for bits, "reassign" for integers, "swap", "insertion" or "reversal" for permutations;
-        by default the first of these, or "insertion" where the problem knows how to survey that.
+        by default the one that the problem can measure incrementally, else the first of these.
     tenure : int, optional
         For how many steps at least what was changed must not come back; by default 8 for insertions, as Nowicki,
         Smutnicki 1996, 0.9 times the number of decisions for other moves of a permutation, as Taillard 1991, and a
