@@ -54,6 +54,22 @@ def test_what_cannot_work_is_refused_with_the_class(listed, encoding, told):
         define(*listed, encoding=encoding)
 
 
+def test_one_capability_is_a_list_of_one():
+    def evaluate(self, x):
+        return 0
+
+    for listed in (sy.Flips(flip), None):
+        with pytest.raises(
+            sy.InputError, match=r"capabilities of Own must be a list of such as Flips\(\.\.\.\), but got"
+        ):
+            type("Own", (sy.Problem,), {"encoding": sy.Binary(3), "evaluate": evaluate, "capabilities": listed})
+
+
+def test_a_sense_that_names_no_field_is_refused_with_the_class():
+    with pytest.raises(sy.InputError, match=r"^`sense` names the field 'way', which Own does not have; add it$"):
+        type("Own", (sy.Problem,), {"encoding": sy.Binary(3), "evaluate": lambda self, x: 0, "sense": "way"})
+
+
 def test_every_kind_can_be_checked():
     kinds = [kind for kind in vars(sy).values() if isinstance(kind, type) and issubclass(kind, Capability)]
     assert len(kinds) == 16

@@ -8,7 +8,7 @@ back to `evaluate`. The other parameters of each function are those of `model.in
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -329,9 +329,11 @@ _NEEDS: dict[type[Capability], tuple[type[Capability], ...]] = {
 }
 
 
-def check_capabilities(owner: str, encoding: Encoding, listed: Iterable[Capability]) -> None:
+def check_capabilities(owner: str, encoding: Encoding, listed: Sequence[Capability]) -> None:
     """InputError if what a class lists is no capability, not one for its encoding, incomplete, or there twice."""
     kinds: list[type[Capability]] = []
+    if not isinstance(listed, (list, tuple)):
+        raise InputError(f"capabilities of {owner} must be a list of such as Flips(...), but got {listed!r}")
     for entry in listed:
         kind = type(entry)
         if not isinstance(entry, Capability):

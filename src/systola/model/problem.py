@@ -49,7 +49,8 @@ class Problem:
     encoding : Encoding
         What a solution is.
     sense : MAXIMISE or MINIMISE, or a tuple of them
-        One for each objective. Objectives are the first measures. A text is the name of a field that holds it.
+        One for each objective. Objectives are the first measures. A text is the name of a field that holds it; such a
+        problem says by `fitness` how solutions compare.
     scale : int
         Measures count in units of 1/scale; results are divided by it. Keeps fractions exact as integers.
     capabilities : sequence of Capability
@@ -72,6 +73,8 @@ class Problem:
         if "evaluate" not in dir(cls) or not hasattr(cls, "encoding"):
             raise InputError(f"a problem needs `encoding` and `evaluate`, but {cls.__name__} lacks one; add it")
         cls._fields = tuple(f.name for f in dataclasses.fields(cls))  # type: ignore[arg-type]
+        if isinstance(cls.sense, str) and cls.sense not in cls._fields:
+            raise InputError(f"`sense` names the field {cls.sense!r}, which {cls.__name__} does not have; add it")
         check_capabilities(cls.__name__, cls.encoding, cls.capabilities)
 
     def __post_init__(self) -> None:
