@@ -165,8 +165,11 @@ def test_several_objectives_need_a_fitness():
         def evaluate(self, x):
             return int(x[0]), int(x[1])
 
-    with pytest.raises(sy.InputError, match="Both has 2 objectives, and no method `fitness`"):
-        run(Both(4))
+    with pytest.raises(sy.InputError, match=r"Both has 2 objectives, and no method `fitness`.*; add it, or take PLS"):
+        run(Both(4), sy.SGA(size=2))
+    front = sy.solve(Both(4), stop=sy.Iterations(3), backend="python")
+    assert front.algorithm == "pls"
+    assert np.array(front.front).tolist() == [[1, 0]]
 
     class Weighed(Both):
         def fitness(self, measures):
@@ -733,7 +736,7 @@ def test_other_encodings_have_a_recommended_engine():
             return x[0]
 
     result = sy.solve(Tour(4), stop=sy.Iterations(1), backend="python")
-    assert (result.algorithm, result.objective) == ("cellular", 3)
+    assert (result.algorithm, result.objective) == ("sa", 3)
 
 
 def test_the_plain_objective_agrees():

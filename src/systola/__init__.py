@@ -3,6 +3,7 @@
 from systola.jit import environment  # noqa: F401, it must come before Numba
 
 # isort: split
+from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.hill import Hill
 from systola.engines.iterated_greedy import IteratedGreedy
@@ -113,6 +114,7 @@ __all__ = [
     "Seconds",
     "Seeding",
     "Segments",
+    "SimulatedAnnealing",
     "SlowObjectiveWarning",
     "Stall",
     "SteadyState",

@@ -191,16 +191,17 @@ def _fit(problem: Problem, engine: Engine | Islands | str | None) -> tuple[Probl
     """A problem that can be solved, and the engine that is meant; an InputError if they are none."""
     check_problem(problem)
     bind(type(problem))
-    if not can_compare(problem):
-        raise InputError(
-            f"{type(problem).__name__} has {len(senses_of(problem))} objectives, and no method `fitness` that makes "
-            "one number of them (larger is better), by which an engine could compare solutions; add it"
-        )
     if engine is None or isinstance(engine, str):
         engine = make_engine("auto" if engine is None else engine, problem)
     if isinstance(engine, type) or not (isinstance(engine, Islands) or hasattr(engine, "prepare")):
         raise InputError(
             f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
+        )
+    if not can_compare(problem) and not isinstance(engine, PLS):
+        raise InputError(
+            f"{type(problem).__name__} has {len(senses_of(problem))} objectives, and no method `fitness` that makes "
+            f"one number of them (larger is better), by which {engine.name} could compare solutions; add it, or take "
+            "PLS, which finds a front"
         )
     return problem, engine
 

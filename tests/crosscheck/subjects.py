@@ -148,6 +148,7 @@ ANY_ENGINES: dict[str, Any] = {
     "hill": sy.Hill(),
     "hill-restart": sy.Hill(at_top="restart"),
     "tabu": sy.Tabu(),
+    "sa": sy.SimulatedAnnealing(chains=3, epoch=5),
     "pls": sy.PLS(),
     "auto": "auto",
 }

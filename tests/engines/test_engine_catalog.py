@@ -39,7 +39,7 @@ def test_presets():
     assert make_engine("pugace", assignment) == pugace(assignment) == sy.Cellular(block=64, local_search="best-swap")
     assert memetic(assignment).local_search == "tabu"
     assert memetic(Visit(5)).local_search == "descent"
-    assert recommend(Colours(5)).neighbourhood == "L5"
+    assert recommend(Colours(5)) == recommend(Visit(5)) == sy.SimulatedAnnealing()
     assert recommend(open_instance("flowshop:6x3").problem) == sy.IteratedGreedy()
     assert recommend(open_instance("flowshop:6x3?objectives=makespan,tardiness").problem) == sy.PLS()
     with pytest.raises(sy.InputError, match="for permutations, but Colours is encoded as Digits; choose auto"):

@@ -204,6 +204,7 @@ def engines() -> dict[str, Any]:
         "hill-first": sy.Hill(move="first"),
         "tabu": sy.Tabu(),
         "ig": sy.IteratedGreedy(size=3, rounds=2),
+        "sa": sy.SimulatedAnnealing(chains=2, epoch=8),
         "pls": sy.PLS(),
         "pls-dominating": sy.PLS("dominating"),
         **_SNS,

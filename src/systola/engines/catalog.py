@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import product
 from typing import Any
 
+from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.hill import Hill
@@ -39,6 +40,7 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "hill": (Hill, {}),
     "tabu": (Tabu, {}),
     "ig": (IteratedGreedy, {}),
+    "sa": (SimulatedAnnealing, {}),
     "pls": (PLS, {}),
     **{
         SNS(*options).name: (SNS, dict(zip(("exponential", "random", "moving"), options, strict=True)))

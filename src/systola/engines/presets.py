@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.iterated_greedy import IteratedGreedy
@@ -9,25 +10,27 @@ from systola.engines.neighbourhood import SNS
 from systola.engines.pareto import PLS
 from systola.engines.systolic import SGS
 from systola.errors import InputError
-from systola.model.capabilities import BestInsertion, LocalSearch, Repair, SwapTable, capability, offers
-from systola.model.encodings import Bits, Order
-from systola.model.problem import Problem, senses_of, space_of
+from systola.model.capabilities import BestInsertion, Flips, LocalSearch, Repair, SwapTable, capability, offers
+from systola.model.encodings import Order
+from systola.model.problem import Problem, can_compare, senses_of, space_of
 
 
 def recommend(problem: Problem) -> Engine:
     """An engine that is a good first choice."""
+    if not can_compare(problem):
+        return PLS()
     if offers(problem, BestInsertion):
         return IteratedGreedy() if len(senses_of(problem)) == 1 else PLS()
     if offers(problem, Repair):
         return SNS(exponential=True, random=True, moving=True, repair=True, seeded=True)
-    if isinstance(space_of(problem), Bits):
+    if offers(problem, Flips):
         return SGS("B")
-    if isinstance(space_of(problem), Order):
+    if offers(problem, SwapTable):
         return memetic(problem)
     own = capability(problem, LocalSearch)
     if own and own.search and own.data(problem) is not None and space_of(problem).n > 1:
         return refining(problem)
-    return Cellular(size=400, neighbourhood="L5", selection="tournament", replacement="better")
+    return SimulatedAnnealing()
 
 
 def memetic(problem: Problem) -> Engine:

@@ -16,7 +16,7 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.jit.digest import digest_of_data, digest_of_functions
-from systola.jit.dispatch import admit_helpers, give_body, has_body
+from systola.jit.dispatch import admit_helpers, give_body
 from systola.jit.records import record_type
 from systola.model.capabilities import Capability, check_capabilities
 from systola.model.encodings import Encoding
@@ -110,7 +110,7 @@ def bind(cls: type[Problem]) -> None:
     for entry in cls.capabilities:
         bodies |= entry.functions()
     senses = (cls.sense,) if isinstance(cls.sense, int) else cls.sense
-    if not isinstance(senses, str) and len(senses) == 1:
+    if not isinstance(senses, str):  # of several objectives the first one, for lack of a better: see `can_compare`
         bodies.setdefault("fitness", fitness_up if senses[0] == MAXIMISE else fitness_down)
     bodies = with_defaults({**DEFAULTS, **bodies})
     digest, helpers = digest_of_functions({k: b for k, b in bodies.items() if isinstance(b, FunctionType)})
@@ -148,8 +148,8 @@ def senses_of(problem: Problem) -> tuple[int, ...]:
 
 
 def can_compare(problem: Problem) -> bool:
-    """Whether solutions have a fitness: with several objectives, a problem must say which."""
-    return has_body("fitness", problem._record_type)
+    """Whether solutions have a fitness that means something: with several objectives, a problem must say which."""
+    return len(senses_of(problem)) == 1 or hasattr(problem, "fitness")
 
 
 def digest_of(problem: Problem) -> str:

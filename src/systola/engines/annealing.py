@@ -1,0 +1,301 @@
+"""Simulated annealing with reheating, which needs nothing but an objective: Kirkpatrick, Gelatt, Vecchi 1983.
+
+Several chains run side by side. A chain draws a random move, makes it, and keeps the new solution if it is no worse, or
+with a chance that falls with the temperature (Metropolis). Kinds of moves that improve more often are drawn more often.
+
+Nobody has to give a temperature. A chain begins with the one at which an average random move would be kept or not with
+like chances. Temperatures are rungs of a ladder, and a chain makes an epoch of proposals on each. Once hardly any worse
+solution is kept and nothing better is found, the chain is frozen and its cycle ends. The next cycle begins with the
+best solution that this chain, or one it is compared with, has found, on the last rung where enough worse solutions were
+kept, and its epochs are twice as long. What is enough differs from chain to chain: some reheat more than others.
+
+Nobody has to give a penalty either. Strict chains always keep what breaks the constraints less, never what breaks them
+more. Other chains weigh the violation with a penalty that rises while their solution is infeasible and falls while it
+is feasible, so that they cross the border again and again. The best solution is a feasible one whenever there is any.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from systola.engines.engine import Design, check_number, equip
+from systola.engines.immigration import host, settle
+from systola.errors import InputError
+from systola.jit.compile import called, inlined
+from systola.jit.records import record_type
+from systola.jit.stop_flag import must_leave
+from systola.model.encodings import Array
+from systola.model.objective import fitness, violation
+from systola.model.population import LACKING, copy_row, note, ranks_above, replace_row
+from systola.model.problem import Problem, space_of
+from systola.model.rng import CHANCE, SEARCH, STEP, below, draw, exponential
+from systola.operators.appraisal import appraise, choose_appraisal
+from systola.operators.genes import copy
+from systola.operators.random_moves import NO_MOVE, draw_move, kinds_of, make_move, undo_move
+
+_FIELDS = ("chains", "kinds", "epoch", "ladder", "penalised", "inertia")
+# What a chain remembers, after the flag that all engines have: by how many proposals the first temperature was found,
+# and the sum of their rungs. Of the epoch: proposals made, worse ones kept, whether a new best was found. Of the cycle:
+# the rung, proposals an epoch, the rung to reheat to, frozen epochs in a row. Of the penalty: its rung, and for how
+# many proposals more the solution was infeasible than feasible. Of each kind of moves: tried, improved, its share.
+_SAMPLED, _SUM, _MADE, _KEPT, _IMPROVED, _RUNG, _EPOCH, _REHEAT, _FROZEN, _PENALTY, _BROKEN, _COUNTS = range(12)
+_MOST_KINDS = 3
+_SHARES = _COUNTS + 2 * _MOST_KINDS
+_REMEMBERED = _COUNTS + 3 * _MOST_KINDS
+_PROPOSALS = 128  # of a chain in a step
+_SAMPLES = 100  # random moves by which the first temperature is found
+_OCTAVE = 8  # rungs from one temperature to half of it
+_HIGHEST, _LOWEST = 64, -64  # powers of two between which the ladder lies
+_WARM = 12  # one of so many proposals must be worse and kept on the rung to reheat to; four times as many in the next
+_COLD = 1000  # and fewer than one of so many where a chain is frozen
+_FROZEN_EPOCHS = 2
+_LONGEST_EPOCH = 10**12
+_WHOLE = 1 << 32  # shares of kinds are parts of this
+_LEAST_SHARE = 20  # at least one of so many moves is of a kind, whatever came of it
+
+
+def _make_ladder() -> Array:
+    """Temperatures, falling; by square roots and products only, which are the same on every machine."""
+    step = np.sqrt(np.sqrt(np.sqrt(0.5)))
+    octave = np.cumprod(np.concatenate([[1.0], np.full(_OCTAVE - 1, step)]))
+    return np.concatenate([np.ldexp(octave, power) for power in range(_HIGHEST, _LOWEST, -1)])
+
+
+@inlined
+def _at(chain: Any) -> Any:
+    """Where a chain's numbers begin in memory."""
+    return LACKING + 1 + chain * _REMEMBERED
+
+
+@called
+def _share_out(self: Any, memory: Any, at: Any) -> None:
+    """Shares of the kinds of moves by how often they improved; older trials count for less and less."""
+    total = np.int64(0)
+    for kind in range(self.kinds):
+        tried, improved = at + _COUNTS + kind, at + _COUNTS + _MOST_KINDS + kind
+        rate = ((memory[improved] + 1) << 24) // (memory[tried] + 16) + 1
+        memory[at + _SHARES + kind] = rate
+        total += rate
+        memory[tried] >>= 1
+        memory[improved] >>= 1
+    least = _WHOLE // _LEAST_SHARE
+    free = (_WHOLE - self.kinds * least) // total
+    for kind in range(self.kinds):
+        memory[at + _SHARES + kind] = least + free * memory[at + _SHARES + kind]
+
+
+@inlined
+def _pick_kind(self: Any, memory: Any, at: Any, number: Any) -> Any:
+    """A kind of moves by its share."""
+    left = np.int64(number)
+    kind = np.int64(0)
+    while kind < self.kinds - 1:
+        left -= memory[at + _SHARES + kind]
+        if left < 0:
+            break
+        kind += 1
+    return kind
+
+
+@inlined
+def _loss(problem: Any, new: Any, old: Any) -> Any:
+    """How much fitness is lost, as a float: a difference of whole numbers could wrap around."""
+    return np.float64(fitness(problem, old)) - np.float64(fitness(problem, new))
+
+
+@called
+def _is_kept(self: Any, s: Any, chain: Any, new: Any, k: Any) -> Any:
+    """Metropolis's rule for a neighbour with the measures `new`, of the k-th proposal."""
+    memory, at, old = s.population.memory, _at(chain), s.population.scores[chain]
+    broken, before = violation(s.problem, new), violation(s.problem, old)
+    lost = _loss(s.problem, new, old)
+    if broken != before:
+        if not self.penalised[chain]:
+            return broken < before
+        lost += self.ladder[memory[at + _PENALTY]] * (np.float64(broken) - np.float64(before))
+    r0, r1, _, _ = draw(s.seed, CHANCE, s.step, chain, k)
+    return lost <= 0.0 or lost <= self.ladder[memory[at + _RUNG]] * exponential(r0, r1)
+
+
+@called
+def _sample(self: Any, s: Any, chain: Any, new: Any) -> None:
+    """One more of the moves by which the first temperature is found; after the last one the first cycle begins."""
+    memory, at = s.population.memory, _at(chain)
+    change = abs(_loss(s.problem, new, s.population.scores[chain]))
+    rung = np.int64(0)
+    if change > 0.0:
+        while rung < self.ladder.shape[0] - 1 and self.ladder[rung] > change:
+            rung += 1
+        memory[at + _SUM] += rung
+        memory[at + _IMPROVED] += 1
+    memory[at + _SAMPLED] += 1
+    if memory[at + _SAMPLED] == _SAMPLES:
+        rung = memory[at + _SUM] // max(np.int64(1), memory[at + _IMPROVED])
+        memory[at + _PENALTY] = rung
+        _begin_cycle(self, s, chain, rung)
+
+
+def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
+    """A chain's proposals of one step. Its solution is row `cell`, the best of this cycle comes `chains` rows later,
+    the best of all cycles another `chains` rows later."""
+    problem, space, population, lanes = s.problem, s.space, s.population, s.lanes
+    memory, scores, at = population.memory, population.scores, _at(cell)
+    child, new, best = lanes.child[lane], lanes.trial[2 * lane], cell + self.chains
+    copy(child, population.x[cell])
+    for k in range(_PROPOSALS):
+        if memory[at + _FROZEN] == _FROZEN_EPOCHS or must_leave(lanes.stop):
+            return
+        r0, r1, r2, r3 = draw(s.seed, SEARCH, s.step, cell, k)
+        kind, i, j, m = draw_move(space, child, _pick_kind(self, memory, at, r0), r1, r2, r3)
+        memory[at + _MADE] += 1
+        if kind != NO_MOVE:
+            make_move(space, child, kind, i, j, m)
+            appraise(s, cell, lanes.child, lane, lane, lanes.state[2 * lane], new)
+            memory[at + _COUNTS + kind] += 1
+            if memory[at + _SAMPLED] < _SAMPLES:
+                note(s, lane, lanes.child, lane, new, s.step, cell)
+                undo_move(space, child, kind, i, j, m)
+                _sample(self, s, cell, new)
+            elif _is_kept(self, s, cell, new, k):
+                if ranks_above(problem, new, scores[cell]):
+                    memory[at + _COUNTS + _MOST_KINDS + kind] += 1
+                elif ranks_above(problem, scores[cell], new):
+                    memory[at + _KEPT] += 1
+                replace_row(s, cell, lanes.child, lane, 2 * lane)
+                if ranks_above(problem, scores[cell], scores[best]):
+                    copy_row(population, cell, best)
+                    note(s, lane, population.x, cell, scores[cell], s.step, cell)
+                    memory[at + _IMPROVED] = 1
+            else:
+                undo_move(space, child, kind, i, j, m)
+        _weigh(self, memory, at, violation(problem, scores[cell]) > 0)
+        if memory[at + _SAMPLED] == _SAMPLES and memory[at + _MADE] >= memory[at + _EPOCH]:
+            _cool(self, memory, at, cell)
+
+
+@inlined
+def _weigh(self: Any, memory: Any, at: Any, infeasible: Any) -> None:
+    """A higher penalty after many infeasible solutions, a lower one after many feasible ones."""
+    memory[at + _BROKEN] += 1 if infeasible else -1
+    if abs(memory[at + _BROKEN]) >= self.inertia:
+        rung = memory[at + _PENALTY] + (-1 if infeasible else 1)
+        memory[at + _PENALTY] = min(max(rung, np.int64(0)), np.int64(self.ladder.shape[0] - 1))
+        memory[at + _BROKEN] = 0
+
+
+@called
+def _cool(self: Any, memory: Any, at: Any, chain: Any) -> None:
+    """The end of an epoch: a lower temperature, unless the chain is frozen."""
+    made, kept = memory[at + _MADE], memory[at + _KEPT]
+    if kept * (np.int64(_WARM) << (2 * (chain & 3))) >= made:
+        memory[at + _REHEAT] = memory[at + _RUNG]
+    frozen = kept * _COLD < made and memory[at + _IMPROVED] == 0
+    memory[at + _FROZEN] = memory[at + _FROZEN] + 1 if frozen else np.int64(0)
+    memory[at + _RUNG] = min(memory[at + _RUNG] + 1, np.int64(self.ladder.shape[0] - 1))
+    for k in (_MADE, _KEPT, _IMPROVED):
+        memory[at + k] = 0
+    _share_out(self, memory, at)
+
+
+@called
+def _begin_cycle(self: Any, s: Any, chain: Any, rung: Any) -> None:
+    """From the present solution, at this temperature."""
+    memory, at = s.population.memory, _at(chain)
+    copy_row(s.population, chain, chain + self.chains)
+    memory[at + _RUNG] = rung
+    memory[at + _REHEAT] = rung
+    for k in (_MADE, _KEPT, _IMPROVED, _FROZEN):
+        memory[at + k] = 0
+
+
+@called
+def _reheat(self: Any, s: Any, chain: Any) -> None:
+    """After a cycle: the next one, from the best solution of this chain or another one."""
+    population, memory, scores, at = s.population, s.population.memory, s.population.scores, _at(chain)
+    best = chain + 2 * self.chains
+    if ranks_above(s.problem, scores[chain + self.chains], scores[best]):
+        copy_row(population, chain + self.chains, best)
+    memory[at + _EPOCH] = min(2 * memory[at + _EPOCH], _LONGEST_EPOCH)
+    number, _, _, _ = draw(s.seed, STEP, s.step, chain, 0)
+    other = 2 * self.chains + below(number, self.chains)
+    copy_row(population, other if ranks_above(s.problem, scores[other], scores[best]) else best, chain)
+    _begin_cycle(self, s, chain, memory[at + _REHEAT])
+
+
+def _conclude(self: Any, s: Any) -> Any:
+    memory = s.population.memory
+    for chain in range(self.chains):
+        at = _at(chain)
+        if s.step == 0:
+            for k in range(_REMEMBERED):
+                memory[at + k] = 0
+            memory[at + _EPOCH] = self.epoch
+            _share_out(self, memory, at)
+            copy_row(s.population, chain, chain + self.chains)
+            copy_row(s.population, chain, chain + 2 * self.chains)
+        elif memory[at + _FROZEN] == _FROZEN_EPOCHS:
+            _reheat(self, s, chain)
+    return True
+
+
+def _berth(self: Any, number: Any, step: Any) -> Any:
+    return 2 * self.chains + below(number, self.chains)
+
+
+def _admit(self: Any, s: Any, guests: Any, which: Any, elite: Any) -> None:
+    """A guest that is better than the best of a chain takes its place, and the chain goes on from there."""
+    number, _, _, _ = draw(s.seed, STEP, s.step, self.chains, 0)
+    best = 2 * self.chains + below(number, self.chains)
+    if settle(s, guests, which, best):
+        chain = best - 2 * self.chains
+        copy_row(s.population, best, chain)
+        _begin_cycle(self, s, chain, s.population.memory[_at(chain) + _RUNG])
+
+
+@dataclass(frozen=True)
+class SimulatedAnnealing:
+    """Simulated annealing with reheating, by random moves of several kinds: for any problem, by its objective alone.
+
+    Parameters
+    ----------
+    chains : int
+        How many run side by side. They learn from each other only between cycles.
+    epoch : int, optional
+        How many moves a chain tries at each temperature in its first cycle; in each later cycle twice as many as in
+        the one before. By default eight times the number of decisions.
+    constraints : {"mixed", "strict", "penalty"}
+        How chains compare solutions that break constraints: strictly by how much they do, by a penalty that adapts,
+        or every second chain in either way.
+    """
+
+    chains: int = 4
+    epoch: int | None = None
+    constraints: Literal["mixed", "strict", "penalty"] = "mixed"
+    name = "sa"
+
+    def prepare(self, problem: Problem) -> Design:
+        check_number("chains", self.chains, 1, 10**6)
+        space = space_of(problem)
+        epoch = 8 * space.n if self.epoch is None else self.epoch
+        check_number("epoch", epoch, 1, _LONGEST_EPOCH)
+        ways = {"strict": (False, False), "mixed": (True, False), "penalty": (True, True)}
+        if self.constraints not in ways:
+            raise InputError(f"`constraints` must be one of {', '.join(ways)}, but got {self.constraints!r}")
+        record = record_type("SimulatedAnnealing", _FIELDS)
+        equip(record, do_cell=_do_cell, conclude=_conclude)
+        host(record, berth=_berth, admit=_admit)
+        penalised = np.resize(np.array(ways[self.constraints]), max(2, self.chains))
+        per_step = self.chains * _PROPOSALS
+        return Design(
+            record=record(self.chains, kinds_of(space), epoch, _make_ladder(), penalised, max(50, space.n // 5)),
+            cells=self.chains,
+            rows=3 * self.chains,
+            started=self.chains,
+            per_step=per_step,
+            steps=max(1000, 20_000 * space.n // per_step),
+            keeps_state=choose_appraisal(problem),
+            remembered=LACKING + 1 + self.chains * _REMEMBERED,
+        )

@@ -1,0 +1,159 @@
+"""Simulated annealing: what its naive twin does, on every encoding; good where only the objective is known."""
+
+import numpy as np
+import pytest
+
+import systola as sy
+from engines.naive_annealing import Annealing
+from ptx.device import PtxDevice
+from ptx.needs import needs_executor
+from systola.engines.presets import recommend
+from systola.extend import check_engine, open_search
+
+
+class Tour(sy.Problem):
+    encoding = sy.Permutation("n")
+    sense = sy.MINIMISE
+    n: int
+    distances: np.ndarray
+
+    def evaluate(self, x):
+        total = 0
+        for i in range(self.n):
+            total += self.distances[x[i - 1], x[i]]
+        return total
+
+
+class Cover(sy.Problem):
+    """The cheapest columns that have a one in each row; floats as costs."""
+
+    encoding = sy.Binary("costs")
+    sense = sy.MINIMISE
+    costs: np.ndarray
+    rows: np.ndarray
+
+    def evaluate(self, x):
+        cost = 0.0
+        for j in range(len(self.costs)):
+            if x[j]:
+                cost += self.costs[j]
+        missing = 0.0
+        for i in range(self.rows.shape[0]):
+            there = False
+            for j in range(len(self.costs)):
+                there = there or (x[j] == 1 and self.rows[i, j] == 1)
+            if not there:
+                missing += 1.0
+        return cost, missing
+
+    def violation(self, measures):
+        return measures[1]
+
+
+class Colouring(sy.Problem):
+    encoding = sy.Integers("n", 0, "last")
+    sense = sy.MINIMISE
+    n: int
+    last: int
+    edges: np.ndarray
+
+    def evaluate(self, x):
+        clashes = 0
+        for k in range(len(self.edges)):
+            if x[self.edges[k, 0]] == x[self.edges[k, 1]]:
+                clashes += 1
+        return clashes
+
+
+def tour(n):
+    """Cities on a circle, numbered at random: the best tour is known."""
+    angles = 2 * np.pi * np.random.default_rng(5).permutation(n) / n
+    places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return Tour(n, np.rint(1000 * np.linalg.norm(places[:, None] - places[None], axis=2)).astype(np.int64))
+
+
+def cover(rows, columns):
+    draws = np.random.default_rng(6)
+    ones = draws.random((rows, columns)) < 0.3
+    ones[np.arange(rows), draws.integers(0, columns, rows)] = True
+    return Cover(draws.integers(1, 30, columns) / 7.0, ones.astype(np.int64))
+
+
+def colouring(n):
+    """Five colours, and edges only between nodes of different ones."""
+    draws = np.random.default_rng(7)
+    colours = draws.integers(0, 5, n)
+    edges = [(i, j) for i in range(n) for j in range(i) if colours[i] != colours[j] and draws.random() < 0.2]
+    return Colouring(n, 4, np.array(edges))
+
+
+PROBLEMS = {"tour": tour(9), "cover": cover(6, 12), "colouring": colouring(10)}
+
+
+@pytest.mark.parametrize("constraints", ["mixed", "strict", "penalty"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_it_does_what_the_naive_twin_does(name, constraints):
+    if name != "cover" and constraints != "mixed":
+        pytest.skip("without constraints the chains are alike")
+    problem, steps = PROBLEMS[name], 14
+    engine = sy.SimulatedAnnealing(chains=3, epoch=20, constraints=constraints)
+    penalised = [constraints == "penalty" or (constraints == "mixed" and chain % 2 == 0) for chain in range(3)]
+    twin = Annealing(problem, 3, 20, penalised, 4)
+    for step in range(1, steps + 1):
+        twin.step(step)
+    search = open_search(problem, engine, seed=4, backend="python")
+    search.start()
+    assert search.advance(steps) == steps
+    population = search.population()
+    assert [twin.plain(row) for row in population.x[:3]] == [chain.x for chain in twin.chains]
+    assert [twin.plain(row) for row in population.x[6:9]] == [chain.best[0] for chain in twin.chains]
+    best = search.best().measures
+    assert tuple(best) == pytest.approx((-twin.best[1], *twin.best[:1])[: len(best)], abs=0)
+    assert any(chain.epoch > 20 for chain in twin.chains)  # some have been reheated
+
+
+@needs_executor
+def test_on_a_gpu():
+    """Its PTX, executed on the CPU."""
+    engine, stop = sy.SimulatedAnnealing(chains=3, epoch=10), sy.Iterations(4)
+    plain = sy.solve(PROBLEMS["tour"], engine, stop=stop, seed=2, backend="python")
+    gpu = sy.solve(PROBLEMS["tour"], engine, stop=stop, seed=2, backend="cuda", device=PtxDevice(race=True))
+    assert gpu.solution.tolist() == plain.solution.tolist()
+    assert [s.objective for s in gpu.trace.samples] == [s.objective for s in plain.trace.samples]
+
+
+def test_it_keeps_the_contract_of_engines():
+    check_engine(sy.SimulatedAnnealing(chains=3, epoch=10), PROBLEMS["cover"])
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 65])
+@pytest.mark.parametrize("make", [tour, lambda n: cover(3, n), lambda n: Colouring(n, 4, np.zeros((1, 2), np.int64))])
+def test_any_number_of_decisions(make, n):
+    result = sy.solve(make(n), sy.SimulatedAnnealing(), stop=sy.Iterations(2), backend="python")
+    assert result.evaluations == 4 + 2 * 4 * 128
+
+
+def test_an_objective_alone_gives_a_good_answer():
+    """Also what `auto` is for: each of them is at its optimum, or as good as there, by an objective alone."""
+    problems = tour(60), cover(30, 200), colouring(60)
+    for problem in problems:
+        assert recommend(problem) == sy.SimulatedAnnealing()
+    circle = sy.solve(problems[0], stop=sy.Evaluations(2_000_000), seed=1)
+    assert circle.objective == 60 * problems[0].distances[0].min(initial=10**9, where=problems[0].distances[0] > 0)
+    covered = sy.solve(problems[1], stop=sy.Evaluations(1_000_000), seed=1)
+    assert covered.feasible
+    assert covered.objective <= 1.05 * sy.solve(problems[1], stop=sy.Evaluations(1_000_000), seed=2).objective
+    assert sy.solve(problems[2], stop=sy.Evaluations(1_000_000), seed=1).objective == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"chains": 0}, "`chains` must be a whole number with 1 <= chains"),
+        ({"epoch": 0}, "`epoch` must be a whole number with 1 <= epoch"),
+        ({"constraints": "soft"}, "`constraints` must be one of strict, mixed, penalty, but got 'soft'"),
+    ],
+)
+def test_wrong_parameters(options, said):
+    with pytest.raises(sy.InputError, match=said):
+        sy.solve(PROBLEMS["tour"], sy.SimulatedAnnealing(**options), stop=sy.Iterations(1), backend="python")
