@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from systola.engines.engine import Engine
-from systola.engines.immigration import hosts
+from systola.engines.migration import hosts
 from systola.errors import CheckFailed, InfeasibleWarning
 from systola.islands.islands import Islands
 from systola.model.problem import Problem

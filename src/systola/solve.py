@@ -21,7 +21,7 @@ from systola.errors import CheckFailed, InfeasibleWarning, InputError, Objective
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.islands import Islands
-from systola.islands.plan import Plan, in_brief, lay_out, run_lengths
+from systola.islands.plan import Plan, in_brief, plan_demes, run_lengths
 from systola.jit.environment import check_environment
 from systola.model.capabilities import Bound, capability
 from systola.model.encodings import Array
@@ -111,7 +111,7 @@ def solve(
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
         with within_memory(problem):
-            designs = lay_out(problem, engines)
+            designs = plan_demes(problem, engines)
             stop = _limit(make_stop(stop), designs)
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)

@@ -343,8 +343,8 @@ def run(
             chosen = meets[cell][SELECTIONS[engine.selection](worth, stream(seed, SELECT, step, turn))]
             mate = now[chosen]
             children = (now[cell], mate)
-            renewed = engine.renew and chosen < cell and mate == now[cell]  # permutations only, here
-            if renewed:
+            restarted = engine.renew and chosen < cell and mate == now[cell]  # permutations only, here
+            if restarted:
                 children = (shuffled(len(mate), stream(seed, START, step, turn)),) * 2
             elif Fraction(cross, 2**32) < Fraction(engine.crossover_probability):
                 children = CROSSOVERS[crossover](world, *children, stream(seed, CROSS, step, together))
@@ -355,14 +355,14 @@ def run(
                     child = MUTATIONS[mutation](world, child, stream(seed, MUTATE, step, 2 * turn + side))
                 made.append(child)
             x = made[1] if world.fitness(made[1]) > world.fitness(made[0]) else made[0]
-            if engine.replacement == "better" and not renewed and not world.fitness(x) > world.fitness(now[cell]):
+            if engine.replacement == "better" and not restarted and not world.fitness(x) > world.fitness(now[cell]):
                 x = now[cell]
             note(x, step, cell)
             if engine.local_search and step % engine.every == 0:
                 own, shared = stream(seed, SEARCH, step, turn), stream(seed, SEARCH, step, ALL_CELLS)
                 x = SEARCHES[engine.local_search](world, x, engine.length, own, shared)
             note(x, step, cell)
-            if engine.replacement == "searched" and not renewed and world.fitness(x) < world.fitness(now[cell]):
+            if engine.replacement == "searched" and not restarted and world.fitness(x) < world.fitness(now[cell]):
                 x = now[cell]
             after[cell] = x
         now = after

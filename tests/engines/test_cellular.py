@@ -177,10 +177,10 @@ def test_the_later_of_twins_begins_anew():
     problem, engine = assignment(4), Small(replacement="better", renew=True, local_search="descent", every=1)
     check_twin(problem, engine, 12)
     kept = session_of(problem, replace(engine, renew=False), False)[1]
-    renewed = session_of(problem, engine, False)[1]
-    for session in (kept, renewed):
+    restarted = session_of(problem, engine, False)[1]
+    for session in (kept, restarted):
         session.sweep(1, 12, 0, session.lanes)
-    count = [len(np.unique(session.population().x[:10], axis=0)) for session in (kept, renewed)]
+    count = [len(np.unique(session.population().x[:10], axis=0)) for session in (kept, restarted)]
     assert count[0] < count[1]
 
 

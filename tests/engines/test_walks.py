@@ -21,7 +21,7 @@ from systola.model.incremental import fill_swap_table
 from systola.model.objective import evaluate
 from systola.model.problem import bind, record_of, senses_of, space_of
 from systola.model.rng import START
-from systola.operators.neighbourhoods import lay_out
+from systola.operators.neighbourhoods import plan_neighbourhood
 from systola.simd.rows import padded
 
 SEED = 6
@@ -542,9 +542,9 @@ def test_layout():
         (assignment(5), "swap_table", 10),
         (Fined(5), "swap", 10),
         (Tour(5), "swap", 10),
-        (flowshop(5), "insertion_outlook", 16),
+        (flowshop(5), "insertion_blocks", 16),
     ]:
-        assert (lay_out(None, problem).label, lay_out(None, problem).size) == (label, size)
+        assert (plan_neighbourhood(None, problem).label, plan_neighbourhood(None, problem).size) == (label, size)
         for engine in (sy.Tabu(), sy.Hill()):
             design = engine.prepare(problem)
             assert (design.cells, design.per_step, design.started, design.rows) == (size, size, 1, 2)

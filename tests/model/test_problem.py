@@ -234,10 +234,10 @@ def test_any_change_of_the_data_changes_the_digest():
 @pytest.fixture
 def make(monkeypatch):
     """Makes a problem called Made whose evaluate is `body`, as if in a new process each time."""
-    before = dict(verbs._bodies)
+    before = dict(verbs._implementations)
 
     def make_alone(body, **extra):
-        monkeypatch.setattr(verbs, "_bodies", dict(before))
+        monkeypatch.setattr(verbs, "_implementations", dict(before))
         parts = {"encoding": sy.Binary("n"), "evaluate": body, "__annotations__": {"n": int}, **extra}
         return type("Made", (sy.Problem,), parts)(5)
 

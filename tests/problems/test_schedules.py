@@ -96,37 +96,37 @@ def arrays_of(problem, verbs, apart=False):
     `apart`: numbers of the work do not lie together, as on a GPU.
     """
     kept, room, _ = buffers_of(problem)
-    outlook, work = (np.full(buffer.size, 9, buffer.dtype) for buffer in (kept, room))
+    prepared, work = (np.full(buffer.size, 9, buffer.dtype) for buffer in (kept, room))
     if apart:
         work = np.full((room.size, 2), 9, room.dtype)[:, 1]
     trial = np.full((VECTOR + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
-    return record_of(problem) if verbs is COMPILED else widen(record_of(problem)), outlook, work, trial
+    return record_of(problem) if verbs is COMPILED else widen(record_of(problem)), prepared, work, trial
 
 
 def check_survey(problem, x, i, blocks, verbs, apart=False):
     """The neighbours in which job i is moved, a block of places at a time."""
-    record, outlook, work, trial = arrays_of(problem, verbs, apart)
+    record, prepared, work, trial = arrays_of(problem, verbs, apart)
     prepare, remove, evaluate, _ = verbs
     before = x.copy()
-    prepare(record, x[ROW], outlook)
-    known, fresh = outlook.copy(), True
+    prepare(record, x[ROW], prepared)
+    known, fresh = prepared.copy(), True
     counted = 1 if problem.alone else len(MEASURES)
     for first, last in blocks:
         trial[:] = UNTOUCHED
         if last - first == 1:  # needs no more than a front
-            alone = np.full(buffers_of(problem)[2], 9, outlook.dtype)
-            evaluate(record, x[ROW], i, first, last, outlook, alone, trial[AT : AT + 1])
+            alone = np.full(buffers_of(problem)[2], 9, prepared.dtype)
+            evaluate(record, x[ROW], i, first, last, prepared, alone, trial[AT : AT + 1])
         else:
             if fresh:
-                remove(record, x[ROW], i, outlook, work)
-            evaluate(record, x[ROW], i, first, last, outlook, work, trial[AT : AT + last - first])
+                remove(record, x[ROW], i, prepared, work)
+            evaluate(record, x[ROW], i, first, last, prepared, work, trial[AT : AT + last - first])
             fresh = False
         for place in range(first, last):
             neighbour = moved(x[ROW].tolist(), i, place)
             assert trial[AT + place - first, :counted].tolist() == measures_of(problem, neighbour)[:counted]
         assert (np.delete(trial, range(AT, AT + last - first), axis=0) == UNTOUCHED).all()
     assert np.array_equal(x, before)
-    assert np.array_equal(outlook, known)
+    assert np.array_equal(prepared, known)
 
 
 def cut(n, points):
@@ -229,9 +229,9 @@ def test_outlook(problem, seed):
     """When each machine gets free after each number of jobs, and what was counted up to there."""
     x = np.random.default_rng(seed).permutation(len(problem.times)).astype(np.int32)
     jobs, machines = problem.times.shape
-    record, outlook, _, _ = arrays_of(problem, COMPILED)
-    compiled_prepare(record, x, outlook)
-    lines = outlook.reshape(2 * machines + 4, -1)[: machines + 3, : jobs + 1].tolist()
+    record, prepared, _, _ = arrays_of(problem, COMPILED)
+    compiled_prepare(record, x, prepared)
+    lines = prepared.reshape(2 * machines + 4, -1)[: machines + 3, : jobs + 1].tolist()
     done = [[0] * machines, *problem.schedule(x).tolist()]
     assert lines[:machines] == [list(line) for line in zip(*done, strict=True)]
     for count in range(jobs + 1):

@@ -11,7 +11,7 @@ import systola as sy
 import systola.run.engine_search
 from conftest import small_knapsack
 from systola.backends.session import Work
-from systola.engines.immigration import hosts
+from systola.engines.migration import hosts
 from systola.extend import open_search, run_search
 from systola.islands.deme import Deme
 from systola.islands.islands import Islands

@@ -11,11 +11,11 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
-from systola.backends.lane import advance_lane, start_lane
-from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
+from systola.backends.lane import start_lane, step_lane
+from systola.backends.session import Work, allocate, find_fault, grow, memory_size_of, restore, saved, total_size
 from systola.backends.step import Step, at_step, before_steps
-from systola.engines.engine import conclude
-from systola.engines.immigration import NoPool, admit, welcome
+from systola.engines.engine import end_step
+from systola.engines.migration import NoPool, admit, welcome
 from systola.errors import InputError, ObjectiveError, SystolaError
 from systola.jit.compile import called, inlined, kernel, unaliased
 from systola.jit.crew import Crew
@@ -40,7 +40,7 @@ from systola.jit.team import (
 )
 from systola.model.encodings import Array
 from systola.model.objective import evaluate
-from systola.model.population import Best, Population, copy_best, elect
+from systola.model.population import Best, Population, best_lane, copy_best
 from systola.model.problem import record_of, space_of
 
 LANES = 64
@@ -49,7 +49,7 @@ _RETRY_SECONDS = 3.0
 # Orders: the first population, of which FIRST says how many rows are given; COUNT steps from FIRST on; the same, but of
 # the first one all is done except its end.
 START, SWEEP, RESUME = range(DISMISS + 1, DISMISS + 4)
-_DONE, _STOPPED, _UNFINISHED, _LACKING = range(4)  # how a step ended
+_DONE, _STOPPED, _UNFINISHED, _OUT_OF_ROOM = range(4)  # how a step ended
 
 
 @called
@@ -59,18 +59,18 @@ def _start_lanes(engine: Any, s: Any, given: Any, rows: Any, low: Any, high: Any
 
 
 @unaliased
-def _advance_lanes(engine: Any, s: Any, cells: Any, low: Any, high: Any) -> None:
+def _step_lanes(engine: Any, s: Any, cells: Any, low: Any, high: Any) -> None:
     for lane in range(low, high):
-        advance_lane(engine, s, cells, np.int64(lane))
+        step_lane(engine, s, cells, np.int64(lane))
 
 
 @inlined
-def _end_step(engine: Any, s: Any, kind: Any, high: Any) -> Any:
+def _finish_step(engine: Any, s: Any, kind: Any, high: Any) -> Any:
     """What the last thread to arrive does: the end of a step, and whether another one is to follow."""
     if s.lanes.stop[LEFT] != 0:
         return _UNFINISHED
-    if kind != START and high == s.lanes.step.shape[0] and not conclude(engine, s):
-        return _LACKING
+    if kind != START and high == s.lanes.step.shape[0] and not end_step(engine, s):
+        return _OUT_OF_ROOM
     return _STOPPED if is_asked(s.lanes.stop) else _DONE
 
 
@@ -78,7 +78,7 @@ def _work(engine: Any, base: Any, cells: Any, rows: Any, pool: Any, team: Any, m
     """Thread `me` of the team carries out the order that there is, or, if it is not the caller, one after another.
 
     Of the steps in an order: how many were done, fewer if the host asked to stop; -1 less that number if room was
-    lacking to conclude another.
+    lacking to end another.
     """
     while True:
         if me > 0 and not await_order(team, me):
@@ -96,7 +96,7 @@ def _work(engine: Any, base: Any, cells: Any, rows: Any, pool: Any, team: Any, m
                 if here < 0:
                     return LEAVE
                 if here > 0:
-                    conclude(engine, base)
+                    end_step(engine, base)
                     release(team)
             moving = kind == SWEEP or (kind == RESUME and done > 0)
             if moving and team[THREADS] == 1:  # a deme has one thread
@@ -108,24 +108,24 @@ def _work(engine: Any, base: Any, cells: Any, rows: Any, pool: Any, team: Any, m
                     if kind == START:
                         _start_lanes(engine, base, first, rows, one, last)
                     elif moving:
-                        _advance_lanes(engine, s, cells, one, last)
+                        _step_lanes(engine, s, cells, one, last)
                     one, last = take(team, owner)
             here = arrive(team)
             if here < 0:
                 return LEAVE
             if here > 0:
-                team[OUTCOME] = _end_step(engine, s, kind, high)
+                team[OUTCOME] = _finish_step(engine, s, kind, high)
                 release(team)
             outcome = team[OUTCOME]
             if outcome in (_DONE, _STOPPED):
                 done += 1
         if me == 0:
-            return -1 - done if outcome == _LACKING else done
+            return -1 - done if outcome == _OUT_OF_ROOM else done
 
 
 def _crown(problem: Any, lanes: Any, best: Any) -> None:
     """The best answer of all lanes."""
-    copy_best(lanes, elect(problem, lanes, 0, 1), best)
+    copy_best(lanes, best_lane(problem, lanes, 0, 1), best)
 
 
 def _judge(problem: Any, x: Any) -> Any:
@@ -273,7 +273,7 @@ class CpuSession:
         return saved(self._population, self.best())
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        while self._work.design.sections and count_remembered(arrays) > self._work.design.remembered:
+        while self._work.design.sections and memory_size_of(arrays) > self._work.design.memory_size:
             self._grow()
         restore(arrays, self._work, self._population, self._lanes)
         decisions = self._work.problem.encoding.load(self._space, self._lanes.best[:1])[0]

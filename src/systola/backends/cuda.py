@@ -12,11 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from systola.backends.kernels import KERNELS
-from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
+from systola.backends.session import Work, allocate, find_fault, grow, memory_size_of, restore, saved, total_size
 from systola.backends.step import Step, before_steps
 from systola.errors import InputError, MissingExtra
 from systola.model.encodings import Array
-from systola.model.population import LACKING, Best, Lanes, Population
+from systola.model.population import OUT_OF_ROOM, Best, Lanes, Population
 from systola.model.problem import record_of, space_of
 
 BLOCK = 128
@@ -75,7 +75,7 @@ class CudaSession:
     def __init__(self, work: Work, device: Device | None = None) -> None:
         self._device: Device = device or open_device()
         self._work = work
-        self.lanes = min(work.design.cells, work.design.most_lanes)
+        self.lanes = min(work.design.cells, work.design.max_lanes)
         self._host = allocate(work, self.lanes, 1)
         self.memory = total_size(*self._host[:2])
         self._given = 0
@@ -125,13 +125,13 @@ class CudaSession:
 
     def _close(self, step: int) -> None:
         """What is done once in a step, if the engine does anything."""
-        if self._work.design.remembered == 0:
+        if self._work.design.memory_size == 0:
             return
         stride = np.int64(min(_SCOUTS, self.lanes))
         self._launch("gather", int(stride), (self._engine, self._base, stride))
         while True:
             self._launch("close", 1, (self._engine, self._base, np.int64(step)))
-            if not self._work.design.sections or not self._device.download(self._population.memory)[LACKING]:
+            if not self._work.design.sections or not self._device.download(self._population.memory)[OUT_OF_ROOM]:
                 return
             self._grow(self.population())
 
@@ -163,7 +163,7 @@ class CudaSession:
         return saved(self.population(), self.best())
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        while self._work.design.sections and count_remembered(arrays) > self._work.design.remembered:
+        while self._work.design.sections and memory_size_of(arrays) > self._work.design.memory_size:
             self._grow(self._host[0])
         restore(arrays, self._work, *self._host[:2])
         self._send()
@@ -178,7 +178,7 @@ class CudaSession:
             "scout": (self._problem, self._lanes, self._scouts),
             "crown": (self._problem, self._lanes, self._scouts, self._best),
         }
-        if self._work.design.remembered > 0:
+        if self._work.design.memory_size > 0:
             known |= {"gather": (*args, one), "close": (*args, one)}
         return known
 

@@ -16,7 +16,7 @@ from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer
 from systola.model.encodings import Array
 from systola.model.population import NEVER, VECTOR, Best, Lanes, Population
 from systola.model.problem import Problem, space_of
-from systola.operators.appraisal import choose_gauge
+from systola.operators.evaluation import choose_full_evaluation
 
 _GROWING = ("population.memory", "population.x")
 _NO_TABLE = Buffer(2, np.int32)  # not of one column, which Numba takes for another type
@@ -90,9 +90,9 @@ def memory_of(work: Work, lanes: int, chunk: int) -> int:
     lane: int = 5 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * state
     table = _table_of(work.design, chunk)
     lane += _bytes_of(table) + 4 * work.design.scratch + 8
-    outlook = work.design.outlook or _NO_TABLE
-    shared: int = work.design.slots.nbytes + _bytes_of(outlook)
-    shared += 8 * (work.design.remembered + work.design.near * (work.measures + 1))
+    neighbourhood_state = work.design.neighbourhood_state or _NO_TABLE
+    shared: int = work.design.slots.nbytes + _bytes_of(neighbourhood_state)
+    shared += 8 * (work.design.memory_size + work.design.candidates * (work.measures + 1))
     return rows_in_memory(work.design) * row + lanes * lane + shared
 
 
@@ -130,12 +130,12 @@ def _table_of(design: Design, chunk: int) -> Buffer:
 def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:
     """Arrays of a session, in the host's memory; a lane takes up to `chunk` cells together."""
     problem, design = work.problem, work.design
-    choose_gauge(problem)
+    choose_full_evaluation(problem)
     space, encoding = space_of(problem), problem.encoding
     prefix, kept = _prefix_of(work), state_buffer(work)
     rows = rows_in_memory(design)
     one = encoding.empty(space, 1)
-    table, outlook = _table_of(design, chunk), design.outlook or _NO_TABLE
+    table, neighbourhood_state = _table_of(design, chunk), design.neighbourhood_state or _NO_TABLE
     refuse_if_too_large(memory_of(work, lanes, chunk))
     try:
         population = Population(
@@ -144,10 +144,10 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             zeros((rows, prefix.size), prefix.dtype, design.order),
             zeros((rows, kept.size if design.keeps_state else 0), kept.dtype, "C"),
             design.slots.copy(),
-            np.zeros(outlook.size, outlook.dtype),
-            np.zeros(max(2, design.remembered), np.int64),
-            zeros((max(2, design.near), work.measures), work.dtype, "C"),
-            zeros((max(2, design.near),), np.int64, "C"),
+            np.zeros(neighbourhood_state.size, neighbourhood_state.dtype),
+            np.zeros(max(2, design.memory_size), np.int64),
+            zeros((max(2, design.candidates), work.measures), work.dtype, "C"),
+            zeros((max(2, design.candidates),), np.int64, "C"),
         )
         workspace = Lanes(
             np.full(lanes, NEVER, np.int64),
@@ -187,8 +187,8 @@ def total_size(*records: Any) -> int:
 def grow(work: Work, population: Population) -> tuple[Work, Population]:
     """Twice the room for each section that grows; what is remembered of each row of a section grows, too."""
     design, room = work.design, work.design.room()
-    rows, kept = 1 + 2 * room * design.sections, design.remembered - room
-    design = dataclasses.replace(design, rows=rows, remembered=design.remembered + room)
+    rows, kept = 1 + 2 * room * design.sections, design.memory_size - room
+    design = dataclasses.replace(design, rows=rows, memory_size=design.memory_size + room)
     arrays = {}
     for name in ("x", "scores", "prefix", "state"):
         old = getattr(population, name)
@@ -197,7 +197,7 @@ def grow(work: Work, population: Population) -> tuple[Work, Population]:
         for section in range(design.sections):
             new[1 + 2 * room * section :][:room] = old[1 + room * section :][:room]
         arrays[name] = new
-    memory = np.zeros(design.remembered, np.int64)
+    memory = np.zeros(design.memory_size, np.int64)
     memory[: kept + room] = population.memory
     return dataclasses.replace(work, design=design), population._replace(**arrays, memory=memory)
 
@@ -210,7 +210,7 @@ def saved(population: Population, best: Best) -> dict[str, Array]:
     }
 
 
-def count_remembered(arrays: dict[str, Array]) -> int:
+def memory_size_of(arrays: dict[str, Array]) -> int:
     """How many numbers the engine remembers, in arrays from `saved`: by that it is known how far sections have grown.
 
     There are fewer of them than rows, or it is no such checkpoint, and room for it would be reserved in vain.
@@ -229,16 +229,16 @@ def restore(arrays: dict[str, Array], work: Work, population: Population, lanes:
     for name in Best._fields:
         getattr(lanes, name)[0] = _fitting(arrays, f"best.{name}", getattr(lanes, name)[:1])[0]
     space, encoding, design = space_of(work.problem), work.problem.encoding, work.design
-    held = np.arange(0) if design.holders is None else design.holders(population.memory)
+    held = np.arange(0) if design.rows_in_use is None else design.rows_in_use(population.memory)
     if held is None or ((population.slots < 0) | (population.slots >= max(1, design.rows))).any():
         raise InputError("the checkpoint's population names rows that it does not have")
-    sound = encoding.are_sound(space, population.x)
+    sound = encoding.are_valid(space, population.x)
     written = population.x.any(axis=1)  # spare rows and those still to come are zeros
     if (
         not sound[: design.started].all()
         or not sound[held].all()
         or not sound[written].all()
-        or not encoding.are_sound(space, lanes.best[:1]).all()
+        or not encoding.are_valid(space, lanes.best[:1]).all()
     ):
         raise InputError("the checkpoint's population must hold solutions of this problem, but one of them is none")
     if lanes.step[0] < 0:

@@ -14,26 +14,26 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number, equip
-from systola.engines.immigration import host
+from systola.engines.engine import Design, check_number, implement
+from systola.engines.migration import host
 from systola.engines.topology import SHAPES, arrange
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import body_of, give_body, verb
+from systola.jit.dispatch import dispatched, implementation_of, register
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
 from systola.model.encodings import Order, sample
 from systola.model.objective import better
-from systola.model.population import copy_row, note, replace_row
+from systola.model.population import copy_row, replace_row, update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
-from systola.operators.appraisal import appraise, choose_appraisal
-from systola.operators.breeding import mutate, recombine, select
 from systola.operators.crossover import CROSSOVERS
-from systola.operators.genes import copy
+from systola.operators.decisions import copy
+from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
 from systola.operators.local_search import find_search, find_search_of_its_own, numbers_of_memory, refinement
 from systola.operators.mutation import MUTATIONS
+from systola.operators.reproduction import mutate, recombine, select
 from systola.operators.selection import SELECTIONS
 
 _FIELDS = (
@@ -52,30 +52,30 @@ _UPDATES = {
 }
 
 
-@verb
+@dispatched
 def improve(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> Any:
     """Local search; see `operators.local_search`."""
-    return body_of("improve", engine)(engine, s, row, key, lane)
+    return implementation_of("improve", engine)(engine, s, row, key, lane)
 
 
-@verb
-def contest(engine: Any, s: Any, one: Any, target: Any) -> Any:
+@dispatched
+def choose_survivor(engine: Any, s: Any, one: Any, target: Any) -> Any:
     """After local search: whether the individual from row `one` keeps its place, which is now `target`."""
-    return body_of("contest", engine)(engine, s, one, target)
+    return implementation_of("choose_survivor", engine)(engine, s, one, target)
 
 
-def _yield(self: Any, s: Any, one: Any, target: Any) -> None:
+def _keep_child(self: Any, s: Any, one: Any, target: Any) -> None:
     pass
 
 
-def _stay(self: Any, s: Any, one: Any, target: Any) -> None:
+def _keep_better(self: Any, s: Any, one: Any, target: Any) -> None:
     problem, population = s.problem, s.population
     if better(problem, population.scores[one], population.scores[target]):
         copy_row(population, one, target)
 
 
 @inlined
-def _are_twins(population: Any, one: Any, two: Any) -> Any:
+def _are_duplicates(population: Any, one: Any, two: Any) -> Any:
     for k in range(population.scores.shape[1]):
         if population.scores[one, k] != population.scores[two, k]:
             return False
@@ -86,7 +86,7 @@ def _are_twins(population: Any, one: Any, two: Any) -> Any:
 
 
 @inlined
-def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
+def _update_cell(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
     """One cell; `turn` counts the cells of a step in the order in which they come, and random numbers go by it."""
     problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
     old, new, _ = s.shared
@@ -99,9 +99,9 @@ def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
     one = old + cell
     two = select(self, problem, scores, old, self.places[cell], (seed, SELECT, step, turn))
     child, sibling = lanes.child[lane], lanes.marked[lane]
-    # One of two twins is enough; the one that comes later begins anew.
-    renewed = self.renewing and two < one and _are_twins(population, one, two)
-    if renewed:
+    # One of two equal individuals is enough; the one that comes later starts again from a random solution.
+    restarted = self.renewing and two < one and _are_duplicates(population, one, two)
+    if restarted:
         sample(space, lanes.child, lane, seed, START, step, turn)
         copy(sibling, child)
     elif r0 < np.uint64(self.crossing):
@@ -116,7 +116,7 @@ def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
         if (r1 if side == 0 else r2) < np.uint64(self.mutating):
             mutate(self, space, made[lane], (seed, MUTATE, step, 2 * turn + side))
         parent, trial = (one, a) if side == 0 else (two, b)
-        appraise(
+        evaluate_delta(
             s,
             parent,
             made,
@@ -127,19 +127,19 @@ def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
         )
     trial = b if better(problem, lanes.trial[b], lanes.trial[a]) else a
     target = new + cell
-    if self.generational or renewed or better(problem, lanes.trial[trial], scores[one]):
+    if self.generational or restarted or better(problem, lanes.trial[trial], scores[one]):
         replace_row(s, target, lanes.marked if trial == b else lanes.child, lane, trial)
     elif target != one:
         copy_row(population, one, target)
-    note(s, lane, x, target, scores[target], step, cell)
+    update_best(s, lane, x, target, scores[target], step, cell)
     if self.every > 0 and step % self.every == 0:
         improve(self, s, target, (seed, SEARCH, step, turn), lane)
-        note(s, lane, x, target, scores[target], step, cell)
-    if not renewed:
-        contest(self, s, one, target)
+        update_best(s, lane, x, target, scores[target], step, cell)
+    if not restarted:
+        choose_survivor(self, s, one, target)
 
 
-def _phase(self: Any, step: Any) -> Any:
+def _step_constants(self: Any, step: Any) -> Any:
     if self.order != _SYNCHRONOUS:
         return 0, 0, 0
     return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
@@ -161,10 +161,10 @@ def _shuffle(slots: Any, seed: Any, step: Any) -> None:
 
 def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     """Synchronous: all cells alike."""
-    _take_turn(self, s, cell, cell, lane)
+    _update_cell(self, s, cell, cell, lane)
 
 
-def _advance_in_turn(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
+def _step_in_turn(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     """Asynchronous: one lane visits all cells in turn. Apart from `_do_cell`, to keep that kernel small."""
     population, lanes, seed, step = s.population, s.lanes, s.seed, s.step
     slots = population.slots
@@ -181,7 +181,7 @@ def _advance_in_turn(self: Any, s: Any, first: Any, last: Any, lane: Any) -> Non
             cell = below(r0, self.size)
         elif self.order == _FIXED or self.order == _NEW:
             cell = np.int64(slots[turn])
-        _take_turn(self, s, cell, turn, lane)
+        _update_cell(self, s, cell, turn, lane)
 
 
 @dataclass(frozen=True)
@@ -249,25 +249,29 @@ class Cellular:
             raise InputError("a cellular algorithm needs solutions of at least two decisions, but got one")
         size, places, shape = arrange(self.neighbourhood, self.size, self.reach, self.shape)
         ordered = isinstance(space, Order)
-        bodies, labels = {}, []
-        for verb_name, kind, choice in (
+        functions, labels = {}, []
+        for role, kind, choice in (
             ("select", SELECTIONS, self.selection),
             ("recombine", CROSSOVERS, self.crossover or ("pmx" if ordered else "two-point")),
             ("mutate", MUTATIONS, self.mutation or ("swap" if ordered else "random-value")),
         ):
-            bodies[verb_name], label = kind.find(choice, space)
+            functions[role], label = kind.find(choice, space)
             labels.append(label)
-        keeps_state = choose_appraisal(problem)
-        bodies["improve"], label, table = find_search(self.local_search, problem)
-        guide, work = find_search_of_its_own(problem) if bodies["improve"] is refinement else _NO_SEARCH
+        keeps_state = choose_delta_evaluation(problem)
+        functions["improve"], label, table = find_search(self.local_search, problem)
+        guide, work = find_search_of_its_own(problem) if functions["improve"] is refinement else _NO_SEARCH
         synchronous = self.update == "synchronous"
         searched = self.replacement == "searched"
-        bodies["contest"] = _stay if searched else _yield
+        functions["choose_survivor"] = _keep_better if searched else _keep_child
         labels += [label, "" if synchronous else "in_turn", "searched" if searched else ""]
         record = record_type("_".join(["Cellular", *labels]), _FIELDS)
-        for verb_name, body in bodies.items():
-            give_body(verb_name, record, body)
-        equip(record, phase=_phase, **({"do_cell": _do_cell} if synchronous else {"advance": _advance_in_turn}))
+        for role, function in functions.items():
+            register(role, record, function)
+        implement(
+            record,
+            step_constants=_step_constants,
+            **({"do_cell": _do_cell} if synchronous else {"step_cells": _step_in_turn}),
+        )
         host(record, berth=_berth)
         return Design(
             record=record(

@@ -12,59 +12,59 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number, equip
-from systola.engines.immigration import host
+from systola.engines.engine import Design, check_number, implement
+from systola.engines.migration import host
 from systola.engines.walk import (
     BEST,
-    NOW,
-    advance,
-    arrive,
+    CURRENT,
+    best_lane_of_all,
+    best_trial_of,
+    current_row,
     design_walk,
-    elect_of_all,
-    go_elsewhere,
+    explore,
+    init_walk,
     keep_all,
+    keep_best,
     keep_best_move,
-    rally_moves,
-    seat_of,
-    set_out,
-    stand,
+    move_to_immigrant,
+    reduce_moves,
 )
 from systola.errors import InputError
-from systola.jit.dispatch import give_body
+from systola.jit.dispatch import register
 from systola.jit.records import record_type
 from systola.model.encodings import sample
 from systola.model.population import NEVER, copy_row
 from systola.model.problem import Problem
 from systola.model.rng import START, STEP, draw
-from systola.operators.neighbourhoods import FIELDS, lay_out
-from systola.operators.neighbours import follow, locate, make, observe
+from systola.operators.neighbourhoods import FIELDS, plan_neighbourhood
+from systola.operators.neighbours import accept_move, apply_move, evaluate_current, move_of
 
 _STAY, _KICK, _RESTART = range(3)
 _AT_TOP = {"stay": _STAY, "kick": _KICK, "restart": _RESTART}
 
 
-def _conclude(self: Any, s: Any) -> Any:
+def _end_step(self: Any, s: Any) -> Any:
     problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
     if step == 0:
-        set_out(self, s)
+        init_walk(self, s)
         return True
-    lane = elect_of_all(self, problem, lanes)
+    lane = best_lane_of_all(self, problem, lanes)
     if lanes.move[lane] != NEVER:
-        i, j = locate(self, lanes.move[lane])
-        follow(self, s, i, j, seat_of(lanes, lane))
+        i, j = move_of(self, lanes.move[lane])
+        accept_move(self, s, i, j, best_trial_of(lanes, lane))
     elif self.at_top == _RESTART:
-        sample(space, population.x, NOW, seed, START, step, 0)
-        observe(self, s)
+        sample(space, population.x, CURRENT, seed, START, step, 0)
+        evaluate_current(self, s)
     elif self.at_top == _KICK:
-        copy_row(population, BEST, NOW)
+        copy_row(population, BEST, CURRENT)
         for k in range(self.kicks):
             r0, r1, _, _ = draw(seed, STEP, step, 0, k)
             # Of 64 bits, as there may be more than 2^32 moves.
             number = np.int64((r0 << np.uint64(31) | r1 >> np.uint64(1)) % np.uint64(self.size))
-            i, j = locate(self, number)
-            make(self, space, population.x, NOW, i, j)
-        observe(self, s)
-    arrive(s)
+            i, j = move_of(self, number)
+            apply_move(self, space, population.x, CURRENT, i, j)
+        evaluate_current(self, s)
+    keep_best(s)
     return True
 
 
@@ -92,16 +92,16 @@ class Hill:
     name = "hill"
 
     def prepare(self, problem: Problem) -> Design:
-        around = lay_out(self.neighbourhood, problem)
+        around = plan_neighbourhood(self.neighbourhood, problem)
         for name, known in (("move", ("best", "first")), ("at_top", tuple(_AT_TOP))):
             if getattr(self, name) not in known:
                 raise InputError(f"`{name}` must be one of {', '.join(known)}, but got {getattr(self, name)!r}")
         check_number("kicks", self.kicks, 1, 10**6)
         record = record_type(f"Hill_{around.label}", (*FIELDS, "size", "first", "climbing", "at_top", "kicks"))
-        around.equip(record)
-        equip(record, advance=advance, conclude=_conclude, rally=rally_moves)
-        host(record, berth=stand, admit=go_elsewhere)
-        give_body("sieve", record, keep_all)
-        give_body("consider", record, keep_best_move)
+        around.implement(record)
+        implement(record, step_cells=explore, end_step=_end_step, reduce_lanes=reduce_moves)
+        host(record, berth=current_row, admit=move_to_immigrant)
+        register("prefilter", record, keep_all)
+        register("examine", record, keep_best_move)
         values = (around.size, self.move == "first", True, _AT_TOP[self.at_top], self.kicks)
         return design_walk(problem, around, record(*around.values, *values), 10_000)

@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number, equip
-from systola.engines.immigration import host
+from systola.engines.engine import Design, check_number, implement
+from systola.engines.migration import host
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import BestInsertion, buffer_of, capability
 from systola.model.incremental import best_insertion
 from systola.model.objective import fitness
-from systola.model.population import note
+from systola.model.population import update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import SEARCH, STEP, below, draw, exponential
-from systola.operators.appraisal import gauge
+from systola.operators.evaluation import evaluate_full
 
 
 class Greedy(NamedTuple):
@@ -111,8 +111,8 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
             back = 0 if back > 0 else -1
         if must_leave(lanes.stop):
             return  # the order under construction may lack items
-        gauge(s, x, lane, lane, lanes.state[lane], lanes.trial[2 * lane])
-        note(s, lane, x, lane, lanes.trial[2 * lane], step, cell)
+        evaluate_full(s, x, lane, lane, lanes.state[lane], lanes.trial[2 * lane])
+        update_best(s, lane, x, lane, lanes.trial[2 * lane], step, cell)
         lost = fitness(problem, population.scores[cell]) - fitness(problem, lanes.trial[2 * lane])
         r0, r1, _, _ = draw(seed, STEP, step, cell, turn)
         turn += 1
@@ -127,7 +127,7 @@ def _berth(self: Any, number: Any, step: Any) -> Any:
     return below(number, self.size)
 
 
-equip(Greedy, do_cell=_do_cell)
+implement(Greedy, do_cell=_do_cell)
 host(Greedy, berth=_berth)
 
 

@@ -14,16 +14,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number, equip
-from systola.engines.immigration import host
+from systola.engines.engine import Design, check_number, implement
+from systola.engines.migration import host
 from systola.errors import InputError
 from systola.jit.compile import inlined
 from systola.model.encodings import Array, Bits
 from systola.model.objective import better
-from systola.model.population import note
+from systola.model.population import update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import STEP, below, draw
-from systola.operators.appraisal import appraise, choose_appraisal
+from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
 from systola.simd.bits import bit, segment_mask, toggle
 
 _PARENTS, _POINTS, _COUNTS, _PLACES = range(4)  # what the calls of `draw` in a cell are for; places come last
@@ -60,7 +60,7 @@ def _mutate(self: Any, s: Any, child: Any, parent: Any, other: Any, segment: Any
                 wanted -= 1
 
 
-def _phase(self: Any, step: Any) -> Any:
+def _step_constants(self: Any, step: Any) -> Any:
     return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
 
 
@@ -113,7 +113,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
         number = c0 if side == 0 else c1
         _mutate(self, s, child, parent, other, (a, b), number, (cell, np.int64(side)))
         known = near if self.single else parent
-        appraise(
+        evaluate_delta(
             s,
             known,
             x,
@@ -122,7 +122,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
             population.state[child],
             scores[child],
         )
-        note(s, lane, x, child, scores[child], step, place)
+        update_best(s, lane, x, child, scores[child], step, place)
         incumbent = old + place
         if self.elitist and not better(problem, scores[child], scores[incumbent]):
             for w in range(x.shape[1]):
@@ -133,7 +133,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
                 population.state[child, k] = population.state[incumbent, k]
 
 
-equip(Panmictic, do_cell=_do_cell, phase=_phase)
+implement(Panmictic, do_cell=_do_cell, step_constants=_step_constants)
 host(Panmictic, berth=_berth)
 
 
@@ -184,7 +184,7 @@ class SGA:
         size = int(size)
         check_number("crossover", self.crossover, 0, 1, whole=False)
         check_number("mutation", mutation, 0, 1, whole=False)
-        keeps_state = choose_appraisal(problem)
+        keeps_state = choose_delta_evaluation(problem)
         return Design(
             record=Panmictic(
                 size, self.elitist, self.single, round(self.crossover * 2**32), flip_thresholds(l, mutation)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from systola.backends.session import Work
-from systola.engines.immigration import COUNT, HEAD, INJECTED, berth, put_in
+from systola.engines.migration import COUNT, HEAD, INJECTED, berth, put_in
 from systola.errors import InputError
 from systola.islands.dwelling import Dwelling, toss
 from systola.islands.islands import Islands
@@ -211,9 +211,9 @@ class Deme:
         )
         if not 0 <= told[HEAD] < len(guests) or -1 in waiting or told[INJECTED] < 0:
             return "pool.state"
-        if not encoding.are_sound(space, guests[waiting]).all():
+        if not encoding.are_valid(space, guests[waiting]).all():
             return "pool.guests"
-        if not encoding.are_sound(space, arrays["elites"]).all():
+        if not encoding.are_valid(space, arrays["elites"]).all():
             return "elites"
         counters, history, serials = (state.get(name) for name in ("counters", "history", "serials"))
         if not isinstance(counters, dict) or set(counters) != set(asdict(Counters())):
@@ -239,7 +239,7 @@ class Deme:
                 return False
             parcel = unpack(room, self.pool.guests[0])
             known = parcel.target == self.number and parcel.source in self.neighbours
-            if not known or not encoding.are_sound(space, parcel.rows).all():
+            if not known or not encoding.are_valid(space, parcel.rows).all():
                 return False
         return True
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Work
-from systola.engines.immigration import make_pool
+from systola.engines.migration import make_pool
 from systola.jit.compile import kernel
 from systola.model.encodings import Array
 from systola.model.problem import space_of

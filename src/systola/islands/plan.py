@@ -12,13 +12,13 @@ from typing import Any
 
 from systola.backends.session import Work
 from systola.engines.engine import Design, Engine
-from systola.engines.immigration import hosts
+from systola.engines.migration import hosts
 from systola.errors import InputError
 from systola.islands.deme import seed_of
 from systola.model.problem import Problem
 
 
-def lay_out(problem: Problem, engines: Sequence[Engine]) -> list[Design]:
+def plan_demes(problem: Problem, engines: Sequence[Engine]) -> list[Design]:
     """The design of each engine; those that are the same have the same one."""
     made: dict[Any, Design] = {}
     designs = []

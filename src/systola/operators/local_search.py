@@ -20,8 +20,8 @@ from systola.model.incremental import fill_swap_table, make_swap, measures_from_
 from systola.model.objective import better
 from systola.model.problem import Problem, space_of
 from systola.model.rng import below, common, numbers
-from systola.operators.appraisal import gauge, try_swap
-from systola.operators.kind import Kind, Operator
+from systola.operators.evaluation import evaluate_full, evaluate_swap
+from systola.operators.registry import Operator, OperatorRegistry
 from systola.simd.bits import lowest_one
 from systola.simd.rows import largest_allowed, least, padded, part
 
@@ -40,7 +40,7 @@ def _copy_known(population: Any, lanes: Any, row: Any, trial: Any) -> None:
 def _try(s: Any, row: Any, i: Any, j: Any, trial: Any, lane: Any) -> None:
     """Measures and state of x[row] with i and j exchanged."""
     lanes = s.lanes
-    try_swap(s, row, i, j, lane, lanes.state[trial], lanes.trial[trial])
+    evaluate_swap(s, row, i, j, lane, lanes.state[trial], lanes.trial[trial])
 
 
 @called
@@ -70,10 +70,10 @@ def _adopt(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) ->
 
 
 @called
-def _measure_again(s: Any, row: Any, lane: Any) -> None:
+def _evaluate_again(s: Any, row: Any, lane: Any) -> None:
     """Measures and state of x[row]: gains say nothing of measures other than the fitness."""
     population, lanes = s.population, s.lanes
-    gauge(s, population.x, row, lane, lanes.state[2 * lane], population.scores[row])
+    evaluate_full(s, population.x, row, lane, lanes.state[2 * lane], population.scores[row])
     for k in range(population.state.shape[1]):
         population.state[row, k] = lanes.state[2 * lane, k]
 
@@ -158,12 +158,12 @@ def _best_exchange(table: Any, until: Any, n: Any, now: Any, floor: Any) -> Any:
 
 
 @called
-def _settle(s: Any, solutions: Any, row: Any, lane: Any) -> None:
+def _write_back(s: Any, solutions: Any, row: Any, lane: Any) -> None:
     """solutions[lane] becomes x[row], measured anew."""
     space, population = s.space, s.population
     for k in range(space.n):
         population.x[row, k] = solutions[lane, k]
-    _measure_again(s, row, lane)
+    _evaluate_again(s, row, lane)
 
 
 def descent_by_table(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
@@ -181,7 +181,7 @@ def descent_by_table(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None
     while i < space.n and not must_leave(lanes.stop):
         make_swap(problem, lanes.child, lane, i, j, table)
         i, j = _best_exchange(table, until, space.n, 0, 0)
-    _settle(s, lanes.child, row, lane)
+    _write_back(s, lanes.child, row, lane)
 
 
 @called
@@ -245,7 +245,7 @@ def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
             for k in range(n):
                 lanes.spare[lane, k] = lanes.child[lane, k]
     if best > 0:
-        _settle(s, lanes.spare, row, lane)
+        _write_back(s, lanes.spare, row, lane)
 
 
 def refinement(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
@@ -256,7 +256,7 @@ def refinement(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     measures_from_state(problem, state, population.scores[row])
 
 
-SEARCHES = Kind(
+SEARCHES = OperatorRegistry(
     "local search",
     {
         "best-swap": (best_swap, (Order,)),

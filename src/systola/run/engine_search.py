@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from systola.backends.session import Session, Work
-from systola.engines.immigration import hosts
+from systola.engines.migration import hosts
 from systola.errors import InputError
 from systola.model.encodings import Array
 from systola.model.population import Population
@@ -200,7 +200,7 @@ class EngineSearch(Search):
     def _let_in(self) -> bool:
         """Before a step: one of those who wait; whether there was any.
 
-        Not before the first step, which concludes the first population: engines make it ready for guests then.
+        Not before the first step, which ends the first population: engines make it ready for guests then.
         """
         if not self._guests or self.step == 0:
             return False
@@ -226,7 +226,7 @@ class EngineSearch(Search):
         encoding, space = self.problem.encoding, space_of(self.problem)
         row = encoding.empty(space, 0)
         fits = guests.dtype == row.dtype and guests.shape[1:] == row.shape[1:] and hosts(self.work.design.record)
-        return fits and self.session.admits and bool(encoding.are_sound(space, guests).all())
+        return fits and self.session.admits and bool(encoding.are_valid(space, guests).all())
 
     def stop(self, at_once: bool = False) -> None:
         self.session.ask_to_stop(at_once)

@@ -1,7 +1,7 @@
 """Neighbours of a flowshop's schedule, measured side by side.
 
-What is kept of a schedule, its *outlook*, is when each machine gets free after each number of jobs and what has been
-counted up to there, one line for each machine and count (see `passage`); then, for the makespan alone, how long it
+What is kept of a schedule, its *prefix states*, is when each machine gets free after each number of jobs and what has
+been counted up to there, one line for each machine and count (see `passage`); then, for the makespan alone, how long it
 takes each machine from each job to the end, and how late the end is for the release dates of the jobs to come. A
 neighbour shares the beginning with the schedule, and neighbours that differ in where one job is put share the jobs that
 follow, too: they pass the machines together, as one vector.
@@ -28,12 +28,12 @@ def _width(jobs: Any) -> Any:
 
 
 def numbers_of_outlook(jobs: int, machines: int) -> int:
-    """How many numbers an outlook has."""
+    """How many numbers prefix states have."""
     return (2 * machines + COUNTS + 1) * padded(jobs + 1)
 
 
 def numbers_of_work(jobs: int, machines: int) -> int:
-    """How many numbers a lane needs to look around: a front, an outlook without one job, the other jobs."""
+    """How many numbers a lane needs for insertions: a front, prefix states without one job, the other jobs."""
     return numbers_of_front(machines) + numbers_of_outlook(jobs, machines) + padded(jobs + 1)
 
 
@@ -50,7 +50,7 @@ def _rest_of(machines: Any, width: Any) -> Any:
 
 @called
 def _look_ahead(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, first: Any, last: Any) -> None:
-    """Lines of an outlook after each of the jobs jobs[of + first], ..., jobs[of + last - 1]; those before are known."""
+    """Prefix states after each of the jobs jobs[of + first], ..., jobs[of + last - 1]; those before are known."""
     n, m = problem.times.shape
     width = _width(n)
     for t in range(first, last):
@@ -100,14 +100,14 @@ def _report(problem: Any, work: Any, lane: Any, measures: Any) -> None:
 
 
 @called
-def _move_alone(problem: Any, x: Any, i: Any, j: Any, outlook: Any, work: Any) -> None:
+def _move_alone(problem: Any, x: Any, i: Any, j: Any, prepared: Any, work: Any) -> None:
     """The front of the neighbour in which the job in place i comes to place j: from the first place that changes."""
     n, m = problem.times.shape
     width = _width(n)
     front = part(work, 0, (m + COUNTS) * VECTOR)
     begin = min(i, j)
     for k in range(m + COUNTS):
-        front[VECTOR * k] = outlook[k * width + begin]
+        front[VECTOR * k] = prepared[k * width + begin]
     for t in range(begin, n):
         source = t
         if t == j:
@@ -120,8 +120,8 @@ def _move_alone(problem: Any, x: Any, i: Any, j: Any, outlook: Any, work: Any) -
         pass_job(front, 1, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
 
 
-def remove_item(self: Any, x: Any, i: Any, outlook: Any, work: Any) -> None:
-    """The outlook of x without the job in place i, behind the front in `work`, and the jobs behind that."""
+def remove_item(self: Any, x: Any, i: Any, prepared: Any, work: Any) -> None:
+    """The prefix states of x without the job in place i, behind the front in `work`, and the jobs behind that."""
     if breadth(work) == 1:
         return  # neighbours come one at a time, and there is no room for more
     n, m = self.times.shape
@@ -132,7 +132,7 @@ def remove_item(self: Any, x: Any, i: Any, outlook: Any, work: Any) -> None:
         work[rest + t] = x[t if t < i else t + 1]
     for k in range(m + COUNTS):
         for t in range(i + 1):
-            work[at + k * width + t] = outlook[k * width + t]
+            work[at + k * width + t] = prepared[k * width + t]
     _look_ahead(self, work, at, work, rest, i, n - 1)
     if self.alone:
         _look_back(self, work, at, work, rest, n - 1)
@@ -162,21 +162,21 @@ def _try_places(problem: Any, job: Any, first: Any, last: Any, count: Any, work:
     pass_run(front, last - first, others, problem.lengths, problem.ends, problem.ready)
 
 
-def prepare_insertions(self: Any, x: Any, outlook: Any) -> None:
-    """The outlook of x."""
+def prepare_insertions(self: Any, x: Any, prepared: Any) -> None:
+    """The prefix states of x."""
     n, m = self.times.shape
     for k in range(m + COUNTS):
-        outlook[k * _width(n)] = 0
-    _look_ahead(self, outlook, 0, x, 0, 0, n)
+        prepared[k * _width(n)] = 0
+    _look_ahead(self, prepared, 0, x, 0, 0, n)
 
 
 def evaluate_insertions(
-    self: Any, x: Any, i: Any, first: Any, last: Any, outlook: Any, work: Any, measures: Any
+    self: Any, x: Any, i: Any, first: Any, last: Any, prepared: Any, work: Any, measures: Any
 ) -> None:
     """See `model.incremental.evaluate_insertions`."""
     if breadth(work) == 1 or last - first == 1:
         for j in range(first, last):
-            _move_alone(self, x, i, j, outlook, work)
+            _move_alone(self, x, i, j, prepared, work)
             _report(self, work, 0, measures[j - first])
         return
     _try_places(self, np.int64(x[i]), first, last, len(self.times) - 1, work)

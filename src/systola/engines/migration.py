@@ -11,12 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from systola.jit.compile import called
-from systola.jit.dispatch import Body, body_of, give_body, has_body, large_verb, verb
+from systola.jit.dispatch import (
+    Implementation,
+    dispatched,
+    dispatched_call,
+    has_implementation,
+    implementation_of,
+    register,
+)
 from systola.model.encodings import Array
 from systola.model.incremental import init_prefix
-from systola.model.population import note, ranks_above
+from systola.model.population import ranks_above, update_best
 from systola.model.rng import MIGRATE, draw
-from systola.operators.appraisal import gauge
+from systola.operators.evaluation import evaluate_full
 
 HEAD, COUNT, INJECTED = range(3)  # of a pool's state
 
@@ -35,10 +42,10 @@ class NoPool(NamedTuple):
     places: int = 0
 
 
-@large_verb
+@dispatched_call
 def welcome(pool: Any, engine: Any, s: Any) -> Any:
     """Before a step: let one of those in who wait."""
-    return body_of("welcome", pool)(pool, engine, s)
+    return implementation_of("welcome", pool)(pool, engine, s)
 
 
 def _welcome_one(self: Any, engine: Any, s: Any) -> None:
@@ -54,8 +61,8 @@ def _welcome_nobody(self: Any, engine: Any, s: Any) -> None:
     pass
 
 
-give_body("welcome", Pool, _welcome_one)
-give_body("welcome", NoPool, _welcome_nobody)
+register("welcome", Pool, _welcome_one)
+register("welcome", NoPool, _welcome_nobody)
 
 
 def make_pool(places: int, row: Array) -> Pool:
@@ -77,23 +84,23 @@ def put_in(pool: Pool, row: Array, elite: bool) -> bool:
     return full
 
 
-@verb
+@dispatched
 def berth(engine: Any, number: Any, step: Any) -> Any:
     """A row of the population that is read in this step, by a random number of 32 bits."""
-    return body_of("berth", engine)(engine, number, step)
+    return implementation_of("berth", engine)(engine, number, step)
 
 
-@large_verb
+@dispatched_call
 def admit(engine: Any, s: Any, guests: Any, which: Any, elite: Any) -> Any:
     """Let guests[which] in before this step; `elite` says that it was the best of all where it comes from."""
-    return body_of("admit", engine)(engine, s, guests, which, elite)
+    return implementation_of("admit", engine)(engine, s, guests, which, elite)
 
 
 @called
 def settle(s: Any, guests: Any, which: Any, row: Any) -> Any:
     """guests[which] takes this row if it is a better answer than what is there; whether it does."""
     problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
-    gauge(s, guests, which, 0, lanes.state[0], lanes.trial[0])
+    evaluate_full(s, guests, which, 0, lanes.state[0], lanes.trial[0])
     if not ranks_above(problem, lanes.trial[0], population.scores[row]):
         return False
     for k in range(population.x.shape[1]):
@@ -104,7 +111,7 @@ def settle(s: Any, guests: Any, which: Any, row: Any) -> Any:
         population.state[row, k] = lanes.state[0, k]
     if population.prefix.shape[1] > 0:
         init_prefix(problem, population.x, row, population.prefix)
-    note(s, 0, population.x, row, population.scores[row], step - 1, 0)
+    update_best(s, 0, population.x, row, population.scores[row], step - 1, 0)
     return True
 
 
@@ -114,12 +121,12 @@ def _admit_in_berth(self: Any, s: Any, guests: Any, which: Any, elite: Any) -> N
     settle(s, guests, which, berth(self, number, step))
 
 
-def host(record: Any, *, berth: Body, admit: Body = _admit_in_berth) -> None:
+def host(record: Any, *, berth: Implementation, admit: Implementation = _admit_in_berth) -> None:
     """Let engines with records of this type be demes."""
-    give_body("berth", record, berth)
-    give_body("admit", record, admit)
+    register("berth", record, berth)
+    register("admit", record, admit)
 
 
 def hosts(record: Any) -> bool:
     """Whether an engine with this record can be a deme."""
-    return has_body("admit", type(record))
+    return has_implementation("admit", type(record))

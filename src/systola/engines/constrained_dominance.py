@@ -1,9 +1,10 @@
 """Constrained dominance among rows of measures, one by one and in blocks.
 
 Of two solutions the one that breaks the constraints less dominates the other, whatever their objectives; of two that
-break them equally, one that is at least as good in every objective and better in one. A solution *covers* another if it
-dominates or equals it. `self` is the record of an engine with `count` objectives whose senses are `signs`. Where a
-problem has no constraints nothing of them is left in compiled code, as every violation is the constant 0.
+break them equally, one that is at least as good in every objective and better in one. A solution *weakly dominates*
+another if it dominates it, or equals it in objectives and violation. `self` is the record of an engine with `count`
+objectives whose senses are `signs`. Where a problem has no constraints nothing of them is left in compiled code, as
+every violation is the constant 0.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ def _is_as_good(self: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
 
 
 @inlined
-def covers(self: Any, problem: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
+def weakly_dominates(self: Any, problem: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
     """Whether scores[row] dominate or equal other[at]: with less violation; or with no more, and as good objectives."""
     mine, theirs = violation(problem, scores[row]), violation(problem, other[at])
     return mine < theirs or (not theirs < mine and _is_as_good(self, scores, row, other, at))
 
 
 @called
-def find_cover(self: Any, problem: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
-    """The first of the rows first <= row < last, all of the same violation, that covers other[at], or NEVER.
+def find_weak_dominator(self: Any, problem: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
+    """The first of the rows first <= row < last, all of the same violation, that weakly dominates other[at], or NEVER.
 
     Rows are taken in chunks without a branch, which compilers turn into vectors.
     """
@@ -75,9 +76,9 @@ def find_cover(self: Any, problem: Any, scores: Any, first: Any, last: Any, othe
 
 
 @inlined
-def is_covered(self: Any, problem: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
-    """Whether one of the rows first <= row < last, all of the same violation, covers other[at]."""
-    return find_cover(self, problem, scores, first, last, other, at) != NEVER
+def is_weakly_dominated(self: Any, problem: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
+    """Whether one of the rows first <= row < last, all of the same violation, weakly dominates other[at]."""
+    return find_weak_dominator(self, problem, scores, first, last, other, at) != NEVER
 
 
 @inlined
