@@ -382,7 +382,7 @@ def test_plain_helpers_are_compiled_too():
             return twice(x[0])
 
     problem = Helped(4)
-    assert cpu.judge(record_of(problem), np.ones(4, np.uint8)) == 2
+    assert cpu.evaluate_compiled(record_of(problem), np.ones(4, np.uint8)) == 2
 
 
 # The last check

@@ -115,7 +115,7 @@ def test_same_trace_of_walks_races_checked(jobs, objectives, engine):
     problem = sy.Flowshop(times, due, draws.integers(0, 40, jobs), objectives)
     ptx = sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="cuda", device=device)
     assert device.launches["sweep"] >= 4
-    assert device.launches.get("close", 5) == device.launches.get("gather", 5) == 5
+    assert device.launches.get("end_step", 5) == device.launches.get("reduce_lanes", 5) == 5
     assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="python"))
 
 

@@ -89,14 +89,14 @@ class Twin:
         one, two = (self.population[below(r, self.size)] for r in (r0, r1))
         return two if self.rank(two) > self.rank(one) else one
 
-    def advance(self, step: int, guest: list[int] | None = None, elite: bool = False) -> None:
+    def advance(self, step: int, immigrant: list[int] | None = None, elite: bool = False) -> None:
         """One iteration, with what may have come in."""
-        if guest is not None and elite:
-            child = list(guest)
+        if immigrant is not None and elite:
+            child = list(immigrant)
         else:
             r0, r1, _, _ = _numbers(self.seed, CHANCE, step, 0, 0)
             one, two = self.select(step, 0), self.select(step, 1)
-            two = two if guest is None else guest
+            two = two if immigrant is None else immigrant
             child = list(one)
             if r0 < self.crossing:
                 point = 1 + below(_numbers(self.seed, CROSS, step, 0, 0)[0], max(1, self.jobs - 1))

@@ -13,7 +13,7 @@ import systola as sy
 from conftest import OneMax, small_knapsack, story
 from engines import naive_cellular
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work, allocate
+from systola.backends.session import Setup, allocate
 from systola.backends.step import before_steps
 from systola.engines.topology import near_square, ring, torus
 from systola.jit.records import widen
@@ -103,7 +103,7 @@ def session_of(problem, engine, compiled=False):
     bind(type(problem))
     design = engine.prepare(problem)
     measures = 2 if isinstance(problem, sy.Knapsack) else 1
-    session = CpuSession(Work(problem, design, measures, np.int64, SEED), 1, compiled)
+    session = CpuSession(Setup(problem, design, measures, np.int64, SEED), 1, compiled)
     session.start(0, session.lanes)
     return design, session
 
@@ -253,7 +253,7 @@ def key_of(doublings, cells):
 def walk(problem, lengths, search=tabu, doublings=0, cells=range(10**4)):
     """Where tabu searches of these lengths end, and the best that they leave in the population; the twin's, too."""
     design = Small(local_search="tabu").prepare(problem)
-    population, lanes, _ = allocate(Work(problem, design, 1, np.int64, SEED), 2, 1)
+    population, lanes, _ = allocate(Setup(problem, design, 1, np.int64, SEED), 2, 1)
     x, world, key = first_of(problem, 1)[0], world_of(problem), key_of(doublings, cells)
     record = widen(record_of(problem)) if search is tabu else record_of(problem)
     steps = naive_cellular.tabu_walk(world, x.tolist(), naive_cellular.stream(*key))
@@ -296,7 +296,7 @@ def test_how_long_exchanges_are_forbidden(n):
     """Over many keys, all of 0.9 n to 1.1 n steps after the first exchange, and nothing else."""
     problem = assignment(n)
     design = Small(local_search="tabu").prepare(problem)
-    population, lanes, _ = allocate(Work(problem, design, 1, np.int64, SEED), 2, 1)
+    population, lanes, _ = allocate(Setup(problem, design, 1, np.int64, SEED), 2, 1)
     seen = set()
     for cell in range(40):
         key = (SEED, SEARCH, 3, cell)

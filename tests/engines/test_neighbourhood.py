@@ -9,7 +9,7 @@ import systola as sy
 from conftest import Balance, OneMax, small_knapsack, small_multi_knapsack, story
 from engines.naive_sns import run
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.engines.neighbourhood import evaluations_for
 from systola.model.objective import evaluate, fitness
 from systola.model.problem import record_of, space_of
@@ -33,7 +33,7 @@ def open_run(problem, engine):
     probe = evaluate(record_of(problem), np.zeros(space_of(problem).n, np.uint8))
     measures = len(probe) if isinstance(probe, tuple) else 1
     dtype = np.float64 if isinstance(problem, Balance) else np.int64
-    session = CpuSession(Work(problem, design, measures, dtype, SEED), 1)
+    session = CpuSession(Setup(problem, design, measures, dtype, SEED), 1)
     session.start(0, session.lanes)
     return design, session
 
@@ -174,7 +174,7 @@ def test_ga_makes_children_mostly_of_the_better_parent():
     n = 64
     start = [np.zeros(n, int)] * 5 + [np.ones(n, int)] * 5
     design = sy.GA(size=10, mutation=0.0).prepare(OneMax(n))
-    session = CpuSession(Work(OneMax(n), design, 1, np.int64, 1), 1)
+    session = CpuSession(Setup(OneMax(n), design, 1, np.int64, 1), 1)
     session.give(OneMax(n).encoding.store(space_of(OneMax(n)), np.array(start)))
     session.start(0, session.lanes)
     session.sweep(1, 1, 0, session.lanes)

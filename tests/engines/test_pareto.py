@@ -9,7 +9,7 @@ import systola as sy
 from conftest import story
 from engines import naive_pareto
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.engines import pareto
 from systola.model.problem import bind, senses_of
 from systola.pareto.archive import nondominated
@@ -25,7 +25,7 @@ def shop(jobs=6, objectives="makespan,tardiness,tardy", seed=1):
 
 def session_of(problem, engine, compiled=False, threads=1):
     bind(type(problem))
-    session = CpuSession(Work(problem, engine.prepare(problem), 4, np.int64, SEED), threads, compiled)
+    session = CpuSession(Setup(problem, engine.prepare(problem), 4, np.int64, SEED), threads, compiled)
     session.start(0, session.lanes)
     return session
 
@@ -33,7 +33,7 @@ def session_of(problem, engine, compiled=False, threads=1):
 def sections(population):
     """Solutions of the archive with whether they were explored, and those put aside."""
     memory = population.memory
-    count, aside = memory[pareto._MEMBERS], memory[pareto._ASIDE]
+    count, aside = memory[pareto._MEMBERS], memory[pareto._FRONT]
     room = len(memory) - pareto._FLAGS
     rows = population.x[1 : 1 + count].tolist()
     flags = memory[pareto._FLAGS :][:count].astype(bool).tolist()

@@ -9,7 +9,7 @@ import systola as sy
 from conftest import small_knapsack, story
 from engines.naive_steady_state import Twin
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.formats.generalized_assignment_generator import generate
 from systola.jit.records import widen
 from systola.model.incremental import init_state
@@ -24,7 +24,7 @@ def assignment(kind="d", agents=4, jobs=15, seed=1):
 
 def populations(problem, engine, seed, moments, compiled=True):
     design = engine.prepare(problem)
-    session = CpuSession(Work(problem, design, 2, np.int64, seed), 1, compiled)
+    session = CpuSession(Setup(problem, design, 2, np.int64, seed), 1, compiled)
     session.start(0, session.lanes)
     done = 0
     for moment in moments:

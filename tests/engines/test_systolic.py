@@ -9,7 +9,7 @@ import systola as sy
 from conftest import Balance, OneMax, small_knapsack, small_release
 from engines.naive_sgs import points, run
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.engines.systolic_plan import crossover_plan, mutation_plan
 from systola.model.objective import better, evaluate
 from systola.model.problem import record_of, space_of
@@ -42,7 +42,7 @@ def open_run(problem, flavour, seed=4):
     probe = evaluate(record_of(problem), np.zeros(space_of(problem).n, np.uint8))
     count = len(probe) if isinstance(probe, tuple) else 1
     dtype = np.float64 if isinstance(problem, Balance) else np.int64
-    session = CpuSession(Work(problem, design, count, dtype, seed), 1)
+    session = CpuSession(Setup(problem, design, count, dtype, seed), 1)
     session.start(0, session.lanes)
     return design, session
 

@@ -12,7 +12,7 @@ from engines import naive_walks
 from problems import naive_flowshop
 from systola.backends import cpu
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.jit.records import widen
 from systola.model.capabilities import BestInsertion, capability
 from systola.model.contracts import check_problem
@@ -207,7 +207,7 @@ def session_of(problem, engine, compiled=False):
     design = engine.prepare(problem)
     world = world_of(problem)
     count = len(world.measures(first_of(problem, 1)[0]))
-    session = CpuSession(Work(problem, design, count, np.int64, SEED), 1, compiled)
+    session = CpuSession(Setup(problem, design, count, np.int64, SEED), 1, compiled)
     session.start(0, session.lanes)
     return design, session, world
 

@@ -128,13 +128,13 @@ def test_interpreted_islands_agree():
     assert told(run(islands, 40, problem, backend="python")) == told(run(islands, 40, problem))
 
 
-def test_a_deme_equals_the_obvious_twin_with_guests():
+def test_a_deme_equals_the_obvious_twin_with_immigrants():
     """Elites become children, others parents, one in each iteration, the oldest first."""
     problem, islands = assignment(15, 4), Islands(sy.SteadyState(size=8), 2)
     engine = sy.SteadyState(size=8)
-    from systola.backends.session import Work
+    from systola.backends.session import Setup
 
-    deme = Deme(0, Work(problem, engine.prepare(problem), 2, np.int64, 5), islands, [1])
+    deme = Deme(0, Setup(problem, engine.prepare(problem), 2, np.int64, 5), islands, [1])
     deme.start()
     twin = Twin(problem, 8, engine.crossover_probability, engine.mutation_probability, 5)
     draws = np.random.default_rng(1)
@@ -145,8 +145,8 @@ def test_a_deme_equals_the_obvious_twin_with_guests():
         deme.take_in(Parcel(0, 1, stretch, 0, elite, rows))
         queue += list(zip(rows.tolist(), elite, strict=True))
         for step in range(25 * stretch + 1, 25 * stretch + 26):
-            guest = queue.pop(0) if queue else (None, False)
-            twin.advance(step, *guest)
+            immigrant = queue.pop(0) if queue else (None, False)
+            twin.advance(step, *immigrant)
         deme.advance(25 * (stretch + 1))
         assert deme.session.population().x[:8].tolist() == twin.population
     assert deme.counters.injected == deme.counters.received == 8
@@ -259,16 +259,16 @@ def test_any_engine_can_be_a_deme(name):
     assert result.objective == problem.profits @ result.solution
 
 
-def test_a_guest_better_than_all_is_what_a_deme_goes_on_from():
+def test_an_immigrant_better_than_all_is_what_a_deme_goes_on_from():
     problem = small_knapsack(16)
     best = sy.solve(problem, sy.SGA(size=20), stop=sy.Iterations(30), backend="python")
     row = problem.encoding.store(space_of(problem), best.solution[None])
-    from systola.backends.session import Work
+    from systola.backends.session import Setup
 
     for name, engine in ENGINES.items():
         if name == "ssga":
             continue
-        deme = Deme(0, Work(problem, engine.prepare(problem), 2, np.int64, 5), Islands(engine, 2), [1], compiled=False)
+        deme = Deme(0, Setup(problem, engine.prepare(problem), 2, np.int64, 5), Islands(engine, 2), [1], compiled=False)
         deme.start()
         deme.take_in(Parcel(0, 1, 0, 0, np.ones(1, np.uint8), row))
         deme.advance(1)

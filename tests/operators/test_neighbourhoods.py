@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import systola as sy
 from conftest import OneMax, small_knapsack, small_multi_knapsack, small_release
 from engines import naive_walks
-from systola.backends.session import Work, allocate
+from systola.backends.session import Setup, allocate
 from systola.backends.step import before_steps
 from systola.jit.records import widen
 from systola.model.encodings import Bits, Digits
@@ -118,7 +118,7 @@ class Place:
         self.engine, self.size = design.record, design.cells
         first = self.measures(x)
         dtype = np.float64 if any(isinstance(m, float) for m in first) else np.int64
-        self.population, self.lanes, _ = allocate(Work(problem, design, len(first), dtype, 1), 3, chunk)
+        self.population, self.lanes, _ = allocate(Setup(problem, design, len(first), dtype, 1), 3, chunk)
         self.lanes = self.lanes._replace(decisions=self.lanes.decisions.astype(np.int64))
         self.population.x[0] = problem.encoding.store(self.space, x)[0]
         self.share = len(self.lanes.trial) // 3

@@ -15,7 +15,7 @@ from scipy.sparse import block_diag, eye, kron
 
 import systola as sy
 from conftest import story
-from systola.backends.cpu import judge
+from systola.backends.cpu import evaluate_compiled
 from systola.formats.generalized_assignment import measure, read_single
 from systola.formats.generalized_assignment_generator import generate
 from systola.jit.compile import kernel
@@ -93,7 +93,7 @@ def test_measures(problem, data):
     x = data.draw(solutions(problem))
     wanted = by_hand(problem, x)
     assert evaluate(widen(record_of(problem)), np.array(x)) == wanted
-    assert judge(record_of(problem), np.array(x, np.int32)) == wanted
+    assert evaluate_compiled(record_of(problem), np.array(x, np.int32)) == wanted
     assert measure(problem, np.array(x, np.int32)) == wanted
     assert violation(record_of(problem), np.array(wanted)) == wanted[1]
     assert senses_of(problem) == ((sy.MAXIMISE,) if problem.maximise else (sy.MINIMISE,))

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from systola.engines.engine import Design, check_number, implement
-from systola.engines.migration import host
+from systola.engines.migration import enable_migration
 from systola.engines.topology import SHAPES, arrange
 from systola.errors import InputError
 from systola.jit.compile import inlined
@@ -145,7 +145,7 @@ def _step_constants(self: Any, step: Any) -> Any:
     return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     begin = ((step - 1) & 1) * self.size if self.order == _SYNCHRONOUS else 0
     return begin + below(number, self.size)
 
@@ -272,7 +272,7 @@ class Cellular:
             step_constants=_step_constants,
             **({"do_cell": _do_cell} if synchronous else {"step_cells": _step_in_turn}),
         )
-        host(record, berth=_berth)
+        enable_migration(record, migration_slot=_migration_slot)
         return Design(
             record=record(
                 size,

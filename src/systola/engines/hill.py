@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from systola.engines.engine import Design, check_number, implement
-from systola.engines.migration import host
+from systola.engines.migration import enable_migration
 from systola.engines.walk import (
     BEST,
     CURRENT,
@@ -100,7 +100,7 @@ class Hill:
         record = record_type(f"Hill_{around.label}", (*FIELDS, "size", "first", "climbing", "at_top", "kicks"))
         around.implement(record)
         implement(record, step_cells=explore, end_step=_end_step, reduce_lanes=reduce_moves)
-        host(record, berth=current_row, admit=move_to_immigrant)
+        enable_migration(record, migration_slot=current_row, accept_immigrant=move_to_immigrant)
         register("prefilter", record, keep_all)
         register("examine", record, keep_best_move)
         values = (around.size, self.move == "first", True, _AT_TOP[self.at_top], self.kicks)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from systola.engines.engine import Design, check_number, implement
-from systola.engines.migration import host
+from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.stop_flag import must_leave
@@ -123,12 +123,12 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
                 population.scores[cell, k] = lanes.trial[2 * lane, k]
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     return below(number, self.size)
 
 
 implement(Greedy, do_cell=_do_cell)
-host(Greedy, berth=_berth)
+enable_migration(Greedy, migration_slot=_migration_slot)
 
 
 @dataclass(frozen=True)

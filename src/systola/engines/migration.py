@@ -1,7 +1,8 @@
-"""How a solution that comes from elsewhere joins the population of an engine, before a step.
+"""Migration: how a solution from elsewhere, an immigrant, joins the population of an engine, before a step.
 
-`berth` names the row that an immigrant may replace, and by default it does so if it is better; engines with another
-policy implement `admit`. Emigrants are taken from such rows, too. Engines without `berth` do not support migration.
+`migration_slot` names the row that an immigrant may replace, and by default it does so if it is better; engines with
+another policy implement `accept_immigrant`. Emigrants are taken from such rows, too. Engines without `migration_slot`
+do not support migration.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ HEAD, COUNT, INJECTED = range(3)  # of a pool's state
 class Pool(NamedTuple):
     """Solutions that have arrived: a queue that runs in circles."""
 
-    guests: Array  # [places, words or decisions]
+    immigrants: Array  # [places, words or decisions]
     elite: Array  # [places] whether it was the best of its deme
-    state: Array  # where the oldest is, how many there are, how many were let in
+    state: Array  # where the oldest is, how many there are, how many were accepted
 
 
 class NoPool(NamedTuple):
@@ -43,68 +44,68 @@ class NoPool(NamedTuple):
 
 
 @dispatched_call
-def welcome(pool: Any, engine: Any, s: Any) -> Any:
-    """Before a step: let one of those in who wait."""
-    return implementation_of("welcome", pool)(pool, engine, s)
+def accept_next(pool: Any, engine: Any, s: Any) -> Any:
+    """Before a step: accept the oldest immigrant of the pool, if there is one."""
+    return implementation_of("accept_next", pool)(pool, engine, s)
 
 
-def _welcome_one(self: Any, engine: Any, s: Any) -> None:
+def _accept_oldest(self: Any, engine: Any, s: Any) -> None:
     if self.state[COUNT] > 0:
         which = self.state[HEAD]
-        admit(engine, s, self.guests, which, self.elite[which] != 0)
-        self.state[HEAD] = (which + 1) % self.guests.shape[0]
+        accept_immigrant(engine, s, self.immigrants, which, self.elite[which] != 0)
+        self.state[HEAD] = (which + 1) % self.immigrants.shape[0]
         self.state[COUNT] -= 1
         self.state[INJECTED] += 1
 
 
-def _welcome_nobody(self: Any, engine: Any, s: Any) -> None:
+def _accept_none(self: Any, engine: Any, s: Any) -> None:
     pass
 
 
-register("welcome", Pool, _welcome_one)
-register("welcome", NoPool, _welcome_nobody)
+register("accept_next", Pool, _accept_oldest)
+register("accept_next", NoPool, _accept_none)
 
 
-def make_pool(places: int, row: Array) -> Pool:
+def empty_pool(places: int, row: Array) -> Pool:
     """An empty pool for solutions like this one."""
     return Pool(np.zeros((places, *row.shape), row.dtype), np.zeros(places, np.uint8), np.zeros(3, np.int64))
 
 
-def put_in(pool: Pool, row: Array, elite: bool) -> bool:
+def enqueue(pool: Pool, row: Array, elite: bool) -> bool:
     """Add a solution; whether it took the place of the oldest one, because the pool is full."""
-    places = len(pool.guests)
+    places = len(pool.immigrants)
     full = bool(pool.state[COUNT] == places)
     if full:
         pool.state[HEAD] = (pool.state[HEAD] + 1) % places
         pool.state[COUNT] -= 1
     at = int(pool.state[HEAD] + pool.state[COUNT]) % places
-    pool.guests[at] = row
+    pool.immigrants[at] = row
     pool.elite[at] = elite
     pool.state[COUNT] += 1
     return full
 
 
 @dispatched
-def berth(engine: Any, number: Any, step: Any) -> Any:
+def migration_slot(engine: Any, number: Any, step: Any) -> Any:
     """A row of the population that is read in this step, by a random number of 32 bits."""
-    return implementation_of("berth", engine)(engine, number, step)
+    return implementation_of("migration_slot", engine)(engine, number, step)
 
 
 @dispatched_call
-def admit(engine: Any, s: Any, guests: Any, which: Any, elite: Any) -> Any:
-    """Let guests[which] in before this step; `elite` says that it was the best of all where it comes from."""
-    return implementation_of("admit", engine)(engine, s, guests, which, elite)
+def accept_immigrant(engine: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> Any:
+    """Accept immigrants[which] before this step; `elite` says that it was the best solution of its deme."""
+    return implementation_of("accept_immigrant", engine)(engine, s, immigrants, which, elite)
 
 
 @called
-def settle(s: Any, guests: Any, which: Any, row: Any) -> Any:
-    """guests[which] takes this row if it is a better answer than what is there; whether it does."""
+def replace_if_better(s: Any, immigrants: Any, which: Any, row: Any) -> Any:
+    """immigrants[which] replaces the solution in this row if it is better; whether it does."""
     problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
-    evaluate_full(s, guests, which, 0, lanes.state[0], lanes.trial[0])
+    evaluate_full(s, immigrants, which, 0, lanes.state[0], lanes.trial[0])
     if not ranks_above(problem, lanes.trial[0], population.scores[row]):
         return False
     for k in range(population.x.shape[1]):
-        population.x[row, k] = guests[which, k]
+        population.x[row, k] = immigrants[which, k]
     for k in range(population.scores.shape[1]):
         population.scores[row, k] = lanes.trial[0, k]
     for k in range(population.state.shape[1]):
@@ -115,18 +116,20 @@ def settle(s: Any, guests: Any, which: Any, row: Any) -> Any:
     return True
 
 
-def _admit_in_berth(self: Any, s: Any, guests: Any, which: Any, elite: Any) -> None:
+def _accept_if_better(self: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> None:
     seed, step = s.seed, s.step
     number, _, _, _ = draw(seed, MIGRATE, step, 0, 0)
-    settle(s, guests, which, berth(self, number, step))
+    replace_if_better(s, immigrants, which, migration_slot(self, number, step))
 
 
-def host(record: Any, *, berth: Implementation, admit: Implementation = _admit_in_berth) -> None:
-    """Let engines with records of this type be demes."""
-    register("berth", record, berth)
-    register("admit", record, admit)
+def enable_migration(
+    record: Any, *, migration_slot: Implementation, accept_immigrant: Implementation = _accept_if_better
+) -> None:
+    """Register how engines with records of this type take immigrants, so that they can be demes."""
+    register("migration_slot", record, migration_slot)
+    register("accept_immigrant", record, accept_immigrant)
 
 
-def hosts(record: Any) -> bool:
+def supports_migration(record: Any) -> bool:
     """Whether an engine with this record can be a deme."""
-    return has_implementation("admit", type(record))
+    return has_implementation("accept_immigrant", type(record))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from systola.engines.engine import Design, implement, refuse_if_too_large
-from systola.engines.migration import host
+from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
 from systola.model.capabilities import EvaluationState, Flips, Repair, Seeding, buffer_of, capability, offers
@@ -153,7 +153,7 @@ def _init_row_repaired(self: Any, s: Any, row: Any, lane: Any) -> None:
     repair(problem, x, row, lanes.state[lane], self.greedy_order)
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     return below(number, self.length * self.width)
 
 
@@ -238,8 +238,8 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
 
 implement(Mesh, do_cell=_do_cell, step_constants=_step_constants, init_row=_init_row)
 implement(RepairingMesh, do_cell=_do_cell, step_constants=_step_constants, init_row=_init_row_repaired)
-host(Mesh, berth=_berth)
-host(RepairingMesh, berth=_berth)
+enable_migration(Mesh, migration_slot=_migration_slot)
+enable_migration(RepairingMesh, migration_slot=_migration_slot)
 register("mark_randomly", Mesh, _mark_uniformly)
 register("mark_randomly", RepairingMesh, _mark_undecided)
 register("repair_child", Mesh, _repair_nothing)

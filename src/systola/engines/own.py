@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from systola.engines.engine import implement
-from systola.engines.migration import host
+from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.digest import digest_of_functions
 from systola.jit.dispatch import Implementation, register_helpers
@@ -25,8 +25,8 @@ _ARGUMENTS = {
     "init_row": "s, row, lane",
     "end_step": "s",
     "reduce_lanes": "s, lane, stride",
-    "berth": "number, step",
-    "admit": "s, guests, which, elite",
+    "migration_slot": "number, step",
+    "accept_immigrant": "s, immigrants, which, elite",
 }
 
 
@@ -40,8 +40,8 @@ def engine_record(name: str, fields: Iterable[str], **functions: Implementation)
     fields : names
         What the record holds: numbers and arrays, the engine's parameters.
     **functions
-        What the engine does: at least `do_cell(record, s, cell, lane)`, or `step_cells` in its stead; with `berth` the
-        engine can be a deme. An edit of any of them, or of what they call, makes another type.
+        What the engine does: at least `do_cell(record, s, cell, lane)`, or `step_cells` in its stead; with
+        `migration_slot` the engine can be a deme. An edit of any of them, or of what they call, makes another type.
 
     Returns
     -------
@@ -64,12 +64,12 @@ def engine_record(name: str, fields: Iterable[str], **functions: Implementation)
     digest, helpers = digest_of_functions(functions)  # type: ignore[arg-type]
     register_helpers(helpers)
     record = record_type(f"{name}_{digest}", fields)
-    guests = {key: functions.pop(key) for key in ("berth", "admit") if key in functions}
+    immigrants = {key: functions.pop(key) for key in ("migration_slot", "accept_immigrant") if key in functions}
     implement(record, **functions)
-    if guests:
-        if "berth" not in guests:
-            raise InputError(f"{name} has `admit`, but no `berth`: whose place an immigrant may take")
-        host(record, **guests)
+    if immigrants:
+        if "migration_slot" not in immigrants:
+            raise InputError(f"{name} has `accept_immigrant`, but no `migration_slot`: the row that it may replace")
+        enable_migration(record, **immigrants)
     return record
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from systola.engines.engine import Design, check_number, implement
-from systola.engines.migration import host
+from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.compile import inlined
 from systola.model.encodings import Array, Bits
@@ -64,7 +64,7 @@ def _step_constants(self: Any, step: Any) -> Any:
     return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     return ((step - 1) & 1) * self.size + below(number, self.size)
 
 
@@ -134,7 +134,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
 
 
 implement(Panmictic, do_cell=_do_cell, step_constants=_step_constants)
-host(Panmictic, berth=_berth)
+enable_migration(Panmictic, migration_slot=_migration_slot)
 
 
 def flip_thresholds(n: int, probability: float) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from systola.engines.engine import Design, check_number, implement
-from systola.engines.migration import host
+from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.dispatch import dispatched_call, implementation_of, register
@@ -167,14 +167,14 @@ def _end_step(self: Any, s: Any) -> Any:
     return True
 
 
-def _wait_in_line(self: Any, s: Any, guests: Any, which: Any, elite: Any) -> None:
+def _accept_immigrant(self: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> None:
     population = s.population
     for k in range(population.x.shape[1]):
-        population.x[self.size, k] = guests[which, k]
+        population.x[self.size, k] = immigrants[which, k]
     population.memory[_IMMIGRANT] = _ELITE if elite else _ORDINARY
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     return below(number, self.size)
 
 
@@ -228,7 +228,7 @@ class SteadyState:
         for role, function in functions.items():
             register(role, record, function)
         implement(record, step_cells=_step_cells, init_row=_init_row, end_step=_end_step)
-        host(record, berth=_berth, admit=_wait_in_line)
+        enable_migration(record, migration_slot=_migration_slot, accept_immigrant=_accept_immigrant)
         return Design(
             record=record(
                 self.size,

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from systola.engines.engine import Design, check_number, implement, refuse_if_too_large
-from systola.engines.migration import host
+from systola.engines.migration import enable_migration
 from systola.engines.systolic_plan import count_alike, crossover_plan, mutation_plan
 from systola.errors import InputError
 from systola.jit.compile import inlined
@@ -224,12 +224,12 @@ def _replace_parents(self: Any, s: Any, lane: Any, h: Any, v: Any, row: Any, cel
             update_best(s, lane, x, parent, trial, step, 2 * cell + side)
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     return below(number, 2 * self.length * self.width)
 
 
 implement(Systolic, step_cells=_step_cells, step_constants=_step_constants)
-host(Systolic, berth=_berth)
+enable_migration(Systolic, migration_slot=_migration_slot)
 
 
 @dataclass(frozen=True)

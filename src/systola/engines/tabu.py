@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from systola.engines.engine import Design, check_number, implement
-from systola.engines.migration import host
+from systola.engines.migration import enable_migration
 from systola.engines.walk import (
     TABU_LIST,
     best_lane_of_all,
@@ -92,7 +92,7 @@ class Tabu:
         record = record_type(f"Tabu_{around.label}", (*FIELDS, "first", "climbing", "shortest", "choices"))
         around.implement(record)
         implement(record, step_cells=explore, end_step=_end_step, reduce_lanes=reduce_moves)
-        host(record, berth=current_row, admit=move_to_immigrant)
+        enable_migration(record, migration_slot=current_row, accept_immigrant=move_to_immigrant)
         register("prefilter", record, keep_all)
         register("examine", record, keep_best_move)
         return design_walk(problem, around, record(*around.values, False, False, tenure, spread + 1), 10_000)

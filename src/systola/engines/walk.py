@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from systola.engines.engine import Design
-from systola.engines.migration import settle
+from systola.engines.migration import replace_if_better
 from systola.jit.compile import called, inlined
 from systola.jit.dispatch import dispatched, implementation_of
 from systola.jit.stop_flag import must_leave
@@ -183,15 +183,17 @@ def keep_best(s: Any) -> None:
 
 
 def current_row(self: Any, number: Any, step: Any) -> Any:
-    """The implementation of `berth`: where the walk is."""
+    """The implementation of `migration_slot`: where the walk is."""
     return CURRENT
 
 
-def move_to_immigrant(self: Any, s: Any, guests: Any, which: Any, elite: Any) -> None:
-    """The implementation of `admit`: go on from an immigrant that is better than all that was found here; the tabu list
-    stays."""
+def move_to_immigrant(self: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> None:
+    """The implementation of `accept_immigrant`: go on from one that is better than all that was found here.
+
+    The tabu list stays.
+    """
     population = s.population
-    if settle(s, guests, which, BEST):
+    if replace_if_better(s, immigrants, which, BEST):
         copy_row(population, BEST, CURRENT)
         evaluate_current(self, s)
 

@@ -39,7 +39,7 @@ class Account:
 
 def account_of(deme: Deme) -> Account:
     """What there is to tell of a deme now."""
-    best, design = deme.session.best(), deme.work.design
+    best, design = deme.session.best(), deme.setup.design
     return Account(
         deme.number,
         deme.step,

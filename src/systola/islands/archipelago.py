@@ -229,7 +229,7 @@ class Archipelago:
         return [owners[number] for number in range(len(self.plan))]
 
     def _make(self, number: int) -> Deme:
-        return Deme(number, self.plan.work(number), self.islands, neighbours_of(number, len(self.plan)), self.compiled)
+        return Deme(number, self.plan.setup(number), self.islands, neighbours_of(number, len(self.plan)), self.compiled)
 
     def _restore(self, deme: Deme, saved: SavedSet) -> None:
         state, arrays = saved.read(deme.number)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from systola.backends.session import Work
-from systola.engines.migration import COUNT, HEAD, INJECTED, berth, put_in
+from systola.backends.session import Setup
+from systola.engines.migration import COUNT, HEAD, INJECTED, enqueue, migration_slot
 from systola.errors import InputError
 from systola.islands.dwelling import Dwelling, toss
 from systola.islands.islands import Islands
@@ -46,7 +46,7 @@ class Deme:
     """One population and its surroundings."""
 
     number: int
-    work: Work
+    setup: Setup
     islands: Islands
     neighbours: list[int]
     compiled: bool = True
@@ -57,8 +57,8 @@ class Deme:
     _serials: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.session = Dwelling(self.work, self.compiled, self.islands.pool)
-        self.search = EngineSearch(self.work, self.session)
+        self.session = Dwelling(self.setup, self.compiled, self.islands.pool)
+        self.search = EngineSearch(self.setup, self.session)
         self.pool = self.session.pool
         self.goal = self.next_stop()  # of a round of synchronous demes; what was sent by its end is imported after it
 
@@ -112,7 +112,7 @@ class Deme:
             return False
         if self._elites:
             return True
-        number, _, _, _ = toss(np.uint64(self.work.seed), self.step, _HOLD, 0)
+        number, _, _, _ = toss(np.uint64(self.setup.seed), self.step, _HOLD, 0)
         if int(number) < round(self.islands.holding * 2**32):
             return True
         self.counters.held += 1
@@ -127,8 +127,8 @@ class Deme:
         rows = self._elites[::-1]
         elites = len(rows)
         for k in range(elites, self.islands.rate):
-            number, _, _, _ = toss(np.uint64(self.work.seed), self.step, _CHOICE, k)
-            place = int(berth(self.work.design.record, np.uint64(number), self.step + 1))
+            number, _, _, _ = toss(np.uint64(self.setup.seed), self.step, _CHOICE, k)
+            place = int(migration_slot(self.setup.design.record, np.uint64(number), self.step + 1))
             rows.append(self.session.row(place))
         self._elites = []
         return np.stack(rows), np.arange(self.islands.rate) < elites
@@ -149,7 +149,7 @@ class Deme:
     def take_in(self, parcel: Parcel) -> None:
         """What has arrived waits in the pool for its turn."""
         for row, elite in zip(parcel.rows, parcel.elite, strict=True):
-            self.counters.overwritten += put_in(self.pool, row, bool(elite))
+            self.counters.overwritten += enqueue(self.pool, row, bool(elite))
             self.counters.received += 1
 
     @property
@@ -162,7 +162,7 @@ class Deme:
         saved = self.search.save()
         if saved is None:
             return None
-        elites = np.stack(self._elites) if self._elites else self.pool.guests[:0]
+        elites = np.stack(self._elites) if self._elites else self.pool.immigrants[:0]
         mail = np.zeros((len(waiting), self._parcel_size), np.uint8)
         for parcel, room in zip(waiting, mail, strict=True):
             pack(parcel, room)
@@ -187,32 +187,37 @@ class Deme:
             values[...] = arrays[f"pool.{name}"]
         self.goal = int(state["goal"])
         self.counters = Counters(**state["counters"])
-        self.history = [(s, t, np.array(m, self.work.dtype)) for s, t, m in state["history"]]
+        self.history = [(s, t, np.array(m, self.setup.dtype)) for s, t, m in state["history"]]
         self._serials = {int(k): v for k, v in state["serials"].items()}
         self._elites = list(arrays["elites"])
-        return [unpack(room, self.pool.guests[0]) for room in arrays["mail"]]
+        return [unpack(room, self.pool.immigrants[0]) for room in arrays["mail"]]
 
     @property
     def _parcel_size(self) -> int:
-        return size_of_parcel(self.islands.rate, self.pool.guests[0])
+        return size_of_parcel(self.islands.rate, self.pool.immigrants[0])
 
     def _find_wrong(self, state: dict[str, Any], arrays: dict[str, Array]) -> str:
         """What of a checkpoint cannot be of this deme; empty if all can."""
-        for name, values in (*((f"pool.{k}", v) for k, v in self.pool._asdict().items()), ("elites", self.pool.guests)):
+        for name, values in (
+            *((f"pool.{k}", v) for k, v in self.pool._asdict().items()),
+            ("elites", self.pool.immigrants),
+        ):
             found = arrays.get(name)
             if found is None or found.dtype != values.dtype or found.shape[1:] != values.shape[1:]:
                 return name
             if len(found) != len(values) if name != "elites" else len(found) > self.islands.rate:
                 return name
-        encoding, space = self.work.problem.encoding, space_of(self.work.problem)
-        guests, told = arrays["pool.guests"], arrays["pool.state"]
+        encoding, space = self.setup.problem.encoding, space_of(self.setup.problem)
+        immigrants, told = arrays["pool.immigrants"], arrays["pool.state"]
         waiting = (
-            np.arange(told[HEAD], told[HEAD] + told[COUNT]) % len(guests) if 0 <= told[COUNT] <= len(guests) else [-1]
+            np.arange(told[HEAD], told[HEAD] + told[COUNT]) % len(immigrants)
+            if 0 <= told[COUNT] <= len(immigrants)
+            else [-1]
         )
-        if not 0 <= told[HEAD] < len(guests) or -1 in waiting or told[INJECTED] < 0:
+        if not 0 <= told[HEAD] < len(immigrants) or -1 in waiting or told[INJECTED] < 0:
             return "pool.state"
-        if not encoding.are_valid(space, guests[waiting]).all():
-            return "pool.guests"
+        if not encoding.are_valid(space, immigrants[waiting]).all():
+            return "pool.immigrants"
         if not encoding.are_valid(space, arrays["elites"]).all():
             return "elites"
         counters, history, serials = (state.get(name) for name in ("counters", "history", "serials"))
@@ -233,11 +238,11 @@ class Deme:
         """Whether these are packed parcels for this deme."""
         if mail is None or mail.dtype != np.uint8 or mail.shape[1:] != (self._parcel_size,):
             return False
-        encoding, space = self.work.problem.encoding, space_of(self.work.problem)
+        encoding, space = self.setup.problem.encoding, space_of(self.setup.problem)
         for room in mail:
             if not 0 <= count_in(room) <= self.islands.rate:
                 return False
-            parcel = unpack(room, self.pool.guests[0])
+            parcel = unpack(room, self.pool.immigrants[0])
             known = parcel.target == self.number and parcel.source in self.neighbours
             if not known or not encoding.are_valid(space, parcel.rows).all():
                 return False
@@ -247,8 +252,8 @@ class Deme:
         """Whether it is a step, seconds, and measures."""
         if not isinstance(event, list) or len(event) != 3 or not isinstance(event[2], list):
             return False
-        numbers = len(event[2]) == self.work.measures and all(map(is_number, event[2]))
-        whole = self.work.dtype != np.int64 or all(map(is_whole, map(abs, event[2])))
+        numbers = len(event[2]) == self.setup.measures and all(map(is_number, event[2]))
+        whole = self.setup.dtype != np.int64 or all(map(is_whole, map(abs, event[2])))
         return is_whole(event[0]) and is_number(event[1]) and numbers and whole
 
 

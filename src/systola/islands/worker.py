@@ -148,7 +148,7 @@ class Worker:
 
     def _check(self, deme: Deme) -> None:
         target = self.budgets[deme.number].stop.target
-        if target is not None and not self.reason and reaches(deme.work.problem, deme.latest[2], target):
+        if target is not None and not self.reason and reaches(deme.setup.problem, deme.latest[2], target):
             self.reason = "target"
 
     def _export(self, deme: Deme) -> None:

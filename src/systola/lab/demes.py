@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.errors import InputError
 from systola.islands.deme import Deme, seed_of
 from systola.islands.islands import Islands
@@ -55,8 +55,8 @@ def make_demes(problem: Problem, islands: Islands, seed: int = 1) -> list[Deme]:
     engines = islands.engines()
     demes = []
     for number, engine in enumerate(engines):
-        work = Work(problem, engine.prepare(problem), measures, dtype, seed_of(seed, number))
-        deme = Deme(number, work, islands, neighbours_of(number, len(engines)))
+        setup = Setup(problem, engine.prepare(problem), measures, dtype, seed_of(seed, number))
+        deme = Deme(number, setup, islands, neighbours_of(number, len(engines)))
         deme.search.compile()
         deme.start()
         demes.append(deme)
@@ -131,13 +131,13 @@ def _noting(demes: list[Deme], book: dict[int, Any]) -> Callable[[], None]:
 
     def note() -> None:
         for deme in demes:
-            population, size = deme.session.population(), deme.work.design.started
+            population, size = deme.session.population(), deme.setup.design.started
             rows = population.x[:size]
             new = (rows != before[deme.number]).any(axis=1) if deme.number in before else np.ones(size, bool)
             before[deme.number] = rows
             for place in np.flatnonzero(new):
                 measures = population.scores[place]
-                if violation_of(deme.work.problem, measures) == 0:
-                    book[hash(rows[place].tobytes())] = objective_of(deme.work.problem, measures)
+                if violation_of(deme.setup.problem, measures) == 0:
+                    book[hash(rows[place].tobytes())] = objective_of(deme.setup.problem, measures)
 
     return note

@@ -15,7 +15,7 @@ from typing import Any
 import numba
 
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.engines.engine import Design
 from systola.engines.pareto import PLS
 from systola.errors import InputError
@@ -122,7 +122,7 @@ class _Part:
 def _open(problem: Problem, design: Design, seed: int, threads: int) -> CpuSession:
     """A session, compiled before anything is timed."""
     _, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), "cpu")
-    session = CpuSession(Work(problem, design, measures, dtype, seed), threads)
+    session = CpuSession(Setup(problem, design, measures, dtype, seed), threads)
     session.compile()
     return session
 

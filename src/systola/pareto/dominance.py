@@ -22,7 +22,7 @@ from systola.simd.rows import VECTOR, spread
 
 MOST_OBJECTIVES = 4
 BLOCK = 16
-SCOUTS = 1024  # see `sift`
+FILTER_SIZE = 1024  # see `sift`
 _BUCKETS = BLOCK * BLOCK
 _CUTS = BLOCK + _BUCKETS  # the coarse ones, then the fine ones
 _SAMPLE = 128  # of the vectors: enough to share them out evenly
@@ -50,7 +50,7 @@ def make_room(members: int, candidates: int, k: int, dtype: Any) -> Room:
     """Room for so many members and candidates of k objectives, whose numbers are of this type."""
     kind = np.dtype(dtype)
     dims = max(k - 1, 1)
-    most = max(members, candidates, SCOUTS)
+    most = max(members, candidates, FILTER_SIZE)
     places = -(-most // BLOCK) * BLOCK
     cells = ((_BUCKETS >> _coarseness(most, dims)) + 1) ** dims
     return Room(
@@ -63,7 +63,7 @@ def make_room(members: int, candidates: int, k: int, dtype: Any) -> Room:
         state=np.zeros(3, np.int64),
         top=np.array([np.inf if kind.kind == "f" else np.iinfo(kind).max], kind),
         rows=np.zeros(candidates, np.int64),
-        others=np.zeros(max(members, SCOUTS), np.int64),
+        others=np.zeros(max(members, FILTER_SIZE), np.int64),
     )
 
 
