@@ -14,9 +14,9 @@ from conftest import small_knapsack, story
 from engines.naive_steady_state import Twin
 from systola.formats.generalized_assignment_generator import generate
 from systola.islands.deme import Deme, seed_of
-from systola.islands.dwelling import Dwelling
+from systola.islands.deme_session import DemeSession
 from systola.islands.islands import Islands
-from systola.islands.parcel import Parcel, pack, size_of_parcel, unpack
+from systola.islands.message import Message, message_size, pack, unpack
 from systola.islands.torus import connectivity, neighbours_of
 from systola.islands.transport import Mailboxes
 from systola.model.problem import space_of
@@ -54,14 +54,14 @@ def test_neighbours_are_mutual(demes):
 @pytest.mark.parametrize("dtype", [np.int32, np.uint64])
 def test_parcels_survive_packing(dtype):
     rows = np.arange(14).reshape(2, 7).astype(dtype)
-    parcel = Parcel(3, 1, 12, 450, np.array([1, 0], np.uint8), rows)
-    room = np.zeros(size_of_parcel(2, rows[0]), np.uint8)
-    pack(parcel, room)
+    message = Message(3, 1, 12, 450, np.array([1, 0], np.uint8), rows)
+    room = np.zeros(message_size(2, rows[0]), np.uint8)
+    pack(message, room)
     again = unpack(room, rows[0])
-    assert again[:4] == parcel[:4]
+    assert again[:4] == message[:4]
     assert again.elite.tolist() == [1, 0]
     assert again.rows.tolist() == rows.tolist()
-    pack(parcel._replace(elite=parcel.elite[:1], rows=rows[:1]), room)
+    pack(message._replace(elite=message.elite[:1], rows=rows[:1]), room)
     assert unpack(room, rows[0]).rows.tolist() == rows[:1].tolist()
 
 
@@ -73,11 +73,11 @@ def test_demes_have_streams_of_their_own():
 
 def test_a_full_box_refuses_and_takes_again_when_emptied():
     box = Mailboxes(1, slots=4, rate=2)
-    parcel = Parcel(1, 0, 0, 50, np.zeros(2, np.uint8), np.zeros((2, 3), np.int32))
-    assert [box.post(parcel) for _ in range(3)] == [True, True, False]
-    assert box.post(parcel._replace(source=2))
+    message = Message(1, 0, 0, 50, np.zeros(2, np.uint8), np.zeros((2, 3), np.int32))
+    assert [box.post(message) for _ in range(3)] == [True, True, False]
+    assert box.post(message._replace(source=2))
     assert len(box.collect(1, 0)) == 3
-    assert box.post(parcel)
+    assert box.post(message)
 
 
 # One seed, one answer
@@ -110,11 +110,11 @@ def test_being_watched_changes_nothing(monkeypatch):
     """Progress is told by a thread that must not reach into a session: others are at work in it."""
     monkeypatch.setattr("systola.islands.archipelago.REPORT_SECONDS", 0.0)
     islands = Islands(sy.SteadyState(size=20), 4, synchronous=True)
-    look, lookers = Dwelling.best, []
-    monkeypatch.setattr(Dwelling, "best", lambda self: lookers.append(threading.current_thread()) or look(self))
+    look, lookers = DemeSession.best, []
+    monkeypatch.setattr(DemeSession, "best", lambda self: lookers.append(threading.current_thread()) or look(self))
     heard = []
     watched = run(islands, 3000, threads=2, callback=lambda p: heard.append(p) and False)
-    # For each deme: to compile it, its first population, and its account at the end.
+    # For each deme: to compile it, its first population, and its report at the end.
     assert lookers.count(threading.main_thread()) == 3 * 4
     assert told(watched) == told(run(islands, 3000, threads=2))
     assert len(heard) > 20
@@ -142,7 +142,7 @@ def test_a_deme_equals_the_obvious_twin_with_immigrants():
     for stretch in range(4):
         rows = draws.integers(0, 4, (2, 15)).astype(np.int32)
         elite = np.array([stretch % 2, 0], np.uint8)
-        deme.take_in(Parcel(0, 1, stretch, 0, elite, rows))
+        deme.receive(Message(0, 1, stretch, 0, elite, rows))
         queue += list(zip(rows.tolist(), elite, strict=True))
         for step in range(25 * stretch + 1, 25 * stretch + 26):
             immigrant = queue.pop(0) if queue else (None, False)
@@ -270,9 +270,9 @@ def test_an_immigrant_better_than_all_is_what_a_deme_goes_on_from():
             continue
         deme = Deme(0, Setup(problem, engine.prepare(problem), 2, np.int64, 5), Islands(engine, 2), [1], compiled=False)
         deme.start()
-        deme.take_in(Parcel(0, 1, 0, 0, np.ones(1, np.uint8), row))
+        deme.receive(Message(0, 1, 0, 0, np.ones(1, np.uint8), row))
         deme.advance(1)
-        deme.look(0.0)
+        deme.update_history(0.0)
         assert deme.history[-1][2][0] >= best.objective, name
 
 

@@ -195,7 +195,7 @@ def test_survivors_adopt_the_demes_of_a_killed_rank(tmp_path):
     told, _ = job.communicate(timeout=120)
     found = json.loads(told[told.index("{") :])
     assert len(found["islands"]["demes"]) == 6
-    assert any("was adopted" in note for note in found["notes"])
+    assert any("was taken over" in note for note in found["notes"])
     assert any("1 of 4 processes failed" in note for note in found["notes"])
 
 

@@ -15,7 +15,7 @@ from systola.engines.migration import supports_migration
 from systola.extend import open_search, run_search
 from systola.islands.deme import Deme
 from systola.islands.islands import Islands
-from systola.islands.parcel import Parcel
+from systola.islands.message import Message
 from systola.model.problem import space_of
 from systola.run.engine_search import EngineSearch
 
@@ -165,7 +165,7 @@ def test_what_is_injected_comes_in_as_in_islands(name, when):
     deme.start()
     deme.advance(when)
     rows = PROBLEM.encoding.store(space_of(PROBLEM), np.array(immigrants))
-    deme.take_in(Parcel(0, 1, 0, when, np.ones(2, np.uint8), rows))
+    deme.receive(Message(0, 1, 0, when, np.ones(2, np.uint8), rows))
     deme.advance(STEPS)
     assert deme.counters.injected == 2
     for key, array in search.population()._asdict().items():

@@ -74,9 +74,9 @@ def solve(**options: Any) -> None:
     found = open_instance(plan["instance"], plan.get("problem"))
     engine = make_engine(plan.get("algorithm", "auto"), found.problem, plan.get("parameters"))
     islands = _found_islands(plan, engine, found.problem)
-    if not islands and mpi.told_size() > 1:
+    if not islands and mpi.job_size() > 1:
         raise InputError(
-            f"this job has {mpi.told_size()} processes, and each of them would make the same run; add --islands N, of "
+            f"this job has {mpi.job_size()} processes, and each of them would make the same run; add --islands N, of "
             "which they share the demes, or start a single process"
         )
     stop = Stop(**plan.get("stop", {}))
@@ -92,7 +92,7 @@ def solve(**options: Any) -> None:
         return
     if options["checkpoint_every"] != options["checkpoint_every"]:
         raise InputError("--checkpoint-every must be a number of seconds, but got nan")
-    quiet = options["quiet"] or options["as_json"] or mpi.told_rank() > 0
+    quiet = options["quiet"] or options["as_json"] or mpi.job_rank() > 0
     # Until all is written: a signal ends the run, and what it has found is not lost.
     interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
@@ -119,7 +119,7 @@ def solve(**options: Any) -> None:
             resume=options["resume"],
             instance=found.name,
         )
-    if islands and mpi.told_rank() > 0:
+    if islands and mpi.job_rank() > 0:
         mpi.leave(0)
         return
     told = json.dumps(result.to_json()) if options["as_json"] else _describe(result, found.best_known)

@@ -109,7 +109,7 @@ class Saving:
     workers: int
     clock: Callable[[], float]
     asked: Callable[[], float]  # when a signal last asked for a checkpoint
-    tell_failures: Callable[[list[str]], None]  # of the last checkpoint
+    report_failures: Callable[[list[str]], None]  # of the last checkpoint
 
 
 class Saver:
@@ -135,7 +135,7 @@ class Saver:
             begun=self._begun + (due and self._begun == self._closed), closed=self._closed, whole=self._whole
         )
 
-    def attend(self, told: Vote | None) -> None:
+    def act_on(self, told: Vote | None) -> None:
         """Do what there is to do, by what all have said."""
         now, saving = time.perf_counter(), self._saving
         if told:
@@ -147,7 +147,7 @@ class Saver:
                 spread = 0.0 if hurried else min(_SPREAD_SECONDS, saving.every / 4)
                 self._when = now + spread * self._worker / saving.workers
         if self._packed is not None and now >= self._when:
-            self._transport.hand_in(json.dumps(self._write(self._packed)).encode())
+            self._transport.send_part(json.dumps(self._write(self._packed)).encode())
             self._packed = None
         if self._worker == 0:
             self._close()
@@ -155,7 +155,7 @@ class Saver:
     def finish(self, demes: list[Deme], world: World | None) -> None:
         """The last checkpoint: all workers have ended, and the first one of each process saves all of its demes."""
         self._demes = demes
-        self._whole = world.hear(self._whole) if world else self._whole
+        self._whole = world.broadcast(self._whole) if world else self._whole
         packed = self._pack()
         part = {"left": True} if packed is None else self._write(packed)
         parts = world.gather(part) if world else [part]
@@ -193,7 +193,7 @@ class Saver:
 
     def _close(self) -> None:
         """Once all workers have written their demes."""
-        self._parts += [json.loads(part) for part in self._transport.handed_in()]
+        self._parts += [json.loads(part) for part in self._transport.collect_parts()]
         ready = [part for part in self._parts if part["number"] == self._begun]  # others may have begun the next one
         if len(ready) == self._saving.workers:
             self._parts = [part for part in self._parts if part["number"] > self._begun]
@@ -213,4 +213,4 @@ class Saver:
                 self._whole += 1
             except OSError as error:
                 failures = [error.strerror]
-        saving.tell_failures(failures)
+        saving.report_failures(failures)

@@ -91,31 +91,31 @@ def take_census(problem: Problem, islands: Islands, stop: Stop, threads: int = 1
     if senses_of(problem) != (MINIMISE,) or not (stop.seconds or stop.iterations):
         raise InputError("a census needs one objective that is minimised, and a budget of seconds or iterations")
     demes = make_demes(problem, islands, seed)
-    workers = max(1, min(threads, len(demes)))
-    transport = Mailboxes(workers, islands.send_slots, islands.rate)
+    count = max(1, min(threads, len(demes)))
+    transport = Mailboxes(count, islands.send_slots, islands.rate)
     budgets = dict.fromkeys(range(len(demes)), Budget(stop))
     halted = threading.Event()
     began = time.perf_counter()
-    crew, books = [], []
-    for k in range(workers):
+    workers, books = [], []
+    for k in range(count):
         book: dict[int, Any] = {}
-        mine = demes[k::workers]
-        crew.append(
+        mine = demes[k::count]
+        workers.append(
             Worker(mine, transport, budgets, lambda: time.perf_counter() - began, halted.is_set, _noting(mine, book))
         )
-        crew[-1].synchronous = islands.synchronous
+        workers[-1].synchronous = islands.synchronous
         books.append(book)
 
-    def man(worker: Worker) -> None:
+    def run_worker(worker: Worker) -> None:
         try:
             worker.run()
         except BaseException:
-            transport.give_up()  # or others would wait for this one
+            transport.abort()  # or others would wait for this one
             raise
 
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(count) as pool:
         try:
-            for done in [pool.submit(man, worker) for worker in crew]:
+            for done in [pool.submit(run_worker, worker) for worker in workers]:
                 done.result()
         except BaseException:
             halted.set()

@@ -49,7 +49,7 @@ class Result:
         Of engines that look for more than one solution: the objectives of all that no other one found dominates, in
         ascending order, and their decisions, row by row.
     islands : dict, optional
-        Of a run of islands: how parcels fared and what each deme did.
+        Of a run of islands: how messages fared and what each deme did.
     found_at : int
         The step that made the solution.
     stop : str

@@ -13,15 +13,15 @@ from systola.model.problem import space_of
 from systola.model.rng import MIGRATE, draw
 
 
-def _toss(seed: Any, step: Any, deme: Any, k: Any) -> Any:
+def _draw_for_deme(seed: Any, step: Any, deme: Any, k: Any) -> Any:
     """Random numbers for what a deme decides outside of its steps."""
     return draw(seed, MIGRATE, step, deme, k)
 
 
-toss = kernel(_toss)
+draw_for_deme = kernel(_draw_for_deme)
 
 
-class Dwelling(CpuSession):
+class DemeSession(CpuSession):
     """A run of one lane on one thread, with a pool of immigrants."""
 
     def __init__(self, setup: Setup, compiled: bool, places: int) -> None:
@@ -36,7 +36,7 @@ class Dwelling(CpuSession):
         return copied
 
     @property
-    def mark(self) -> bytes:
+    def best_bytes(self) -> bytes:
         """Another one whenever there is a better solution than before."""
         measures: bytes = self._lanes.score[0].tobytes()
         return measures
