@@ -48,7 +48,7 @@ def open_shop(name: str) -> sy.Flowshop:
 
 def open_run(problem: sy.Flowshop, threads: int, order: Any) -> CpuSession:
     bind(type(problem))
-    design = sy.Tabu(tenure=TENURE, spread=0).prepare(problem)
+    design = sy.Tabu(tenure=TENURE, tenure_range=0).prepare(problem)
     session = CpuSession(Setup(problem, design, 4, np.int64, 1), threads)
     session.give(order[None].astype(np.int32))
     session.start(0, session.lanes)

@@ -4,7 +4,7 @@ from systola.jit import environment  # noqa: F401, it must come before Numba
 
 # isort: split
 from systola.engines.cellular import Cellular
-from systola.engines.hill import Hill
+from systola.engines.hill_climbing import HillClimbing
 from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
@@ -87,7 +87,7 @@ __all__ = [
     "Flips",
     "Flowshop",
     "GeneralizedAssignment",
-    "Hill",
+    "HillClimbing",
     "InfeasibleWarning",
     "InputError",
     "InsertionBlocks",

@@ -95,12 +95,16 @@ def admit_all(members: list[Member], near: list[tuple[Solution, Worth]]) -> list
     return leave(members, new)
 
 
-def admit_one_by_one(members: list[Member], new: list[Member], cap: int | None) -> list[Member]:
+def admit_one_by_one(members: list[Member], new: list[Member], archive_size: int | None) -> list[Member]:
     """If there is a cap, a full archive takes only what makes a member leave."""
     for one in new:
         if any(weakly_dominates(m.worth, one.worth) for m in members):
             continue
-        if cap is None or len(members) < cap or any(weakly_dominates(one.worth, m.worth) for m in members):
+        if (
+            archive_size is None
+            or len(members) < archive_size
+            or any(weakly_dominates(one.worth, m.worth) for m in members)
+        ):
             members = leave(members, [one])
     return members
 
@@ -126,17 +130,17 @@ def run(measure: Callable[[Solution], Worth], engine: Any, first: Solution, seed
         if engine.accept == "dominating":
             near = [(x, w) for x, w in near if weakly_dominates(w, here) and w != here]
         near = [(x, w) for x, w in near if not any(weakly_dominates(m.worth, w) for m in state.archive)]
-        if engine.cap is None:
+        if engine.archive_size is None:
             state.archive = admit_all(state.archive, near)
         else:
-            state.archive = admit_one_by_one(state.archive, [Member(x, w) for x, w in near], engine.cap)
+            state.archive = admit_one_by_one(state.archive, [Member(x, w) for x, w in near], engine.archive_size)
         left = [m for m in state.archive if not m.explored]
         if left:
             chosen = left[int(below(draw(seed, STEP, step, 0, 0)[0], len(left)))]
             chosen.explored = True
             state.now = chosen.x
         else:
-            state.aside = admit_one_by_one(state.aside, state.archive, engine.cap)
+            state.aside = admit_one_by_one(state.aside, state.archive, engine.archive_size)
             state.restarts += 1
             state.now = shuffled(len(first), seed, step)
             state.archive = [Member(state.now, measure(state.now), True)]

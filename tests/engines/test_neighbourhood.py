@@ -173,7 +173,7 @@ def test_ga_makes_children_mostly_of_the_better_parent():
     """Without mutation, and from two kinds of solutions, a child has at least half of the better kind."""
     n = 64
     start = [np.zeros(n, int)] * 5 + [np.ones(n, int)] * 5
-    design = sy.GA(size=10, mutation=0.0).prepare(OneMax(n))
+    design = sy.GA(size=10, mutation_probability=0.0).prepare(OneMax(n))
     session = CpuSession(Setup(OneMax(n), design, 1, np.int64, 1), 1)
     session.give(OneMax(n).encoding.store(space_of(OneMax(n)), np.array(start)))
     session.start(0, session.lanes)

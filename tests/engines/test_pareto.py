@@ -40,7 +40,7 @@ def sections(population):
     return list(zip(rows, flags, strict=True)), population.x[1 + room :][:aside].tolist()
 
 
-@pytest.mark.parametrize("engine", [sy.PLS(), sy.PLS("dominating"), sy.PLS(cap=3)], ids=repr)
+@pytest.mark.parametrize("engine", [sy.PLS(), sy.PLS("dominating"), sy.PLS(archive_size=3)], ids=repr)
 @pytest.mark.parametrize("objectives", ["makespan,tardiness,tardy", "flowtime,makespan", "makespan"])
 def test_twin(engine, objectives):
     problem = shop(objectives=objectives)
@@ -112,7 +112,7 @@ def test_the_population_grows(monkeypatch):
 
 
 def test_a_full_archive_takes_only_what_dominates():
-    session = session_of(shop(9, "makespan,tardiness"), sy.PLS(cap=2))
+    session = session_of(shop(9, "makespan,tardiness"), sy.PLS(archive_size=2))
     most = [0, 0]
     for step in range(1, 41):
         session.sweep(step, 1, 0, session.lanes)
@@ -155,7 +155,7 @@ def test_senses_of_objectives(neighbourhood):
     ("parameters", "message"),
     [
         ({"accept": "all"}, "`accept` must be non-dominated or dominating, but got 'all'"),
-        ({"cap": 0}, "`cap` must be a whole number with 1 <= cap"),
+        ({"archive_size": 0}, "`archive_size` must be a whole number with 1 <= archive_size"),
         ({"neighbourhood": "flip"}, "the neighbourhood of Flowshop must be one of swap, insertion, reversal"),
     ],
 )

@@ -96,7 +96,7 @@ def test_synchronous_islands_can_be_repeated(demes):
 
 def test_asynchronous_demes_in_turns_can_be_repeated():
     """However long a stretch takes, and in however many calls."""
-    slow, quick = (Islands(sy.SteadyState(size=20), 5, lags=lags) for lags in ((0.002, 0, 0.001, 0, 0), ()))
+    slow, quick = (Islands(sy.SteadyState(size=20), 5, delays=delays) for delays in ((0.002, 0, 0.001, 0, 0), ()))
     stop = sy.Stop(stall=400)
     one = sy.solve(assignment(), quick, stop=stop, seed=1, threads=1)
     assert one.repeatable
@@ -154,7 +154,7 @@ def test_a_deme_equals_the_obvious_twin_with_immigrants():
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_asynchronous_islands_can_be_replayed(tmp_path, threads):
-    islands = Islands(sy.SteadyState(size=20), 6, lags=(0, 0.002, 0, 0, 0.001, 0))
+    islands = Islands(sy.SteadyState(size=20), 6, delays=(0, 0.002, 0, 0, 0.001, 0))
     first = run(islands, 1000, record=tmp_path / "arrivals.json", threads=2)
     again = run(islands, 1000, replay=tmp_path / "arrivals.json", threads=threads)
     names = ("objective", "iterations", "injected", "sent")
@@ -192,8 +192,8 @@ def test_a_record_of_another_run_is_refused(tmp_path):
 def test_no_solution_is_lost_or_doubled():
     """More than 10,000 migrations under random delays, counted end to end."""
     draws = np.random.default_rng(1)
-    lags = tuple(draws.uniform(0, 0.002, 6))
-    islands = Islands(sy.SteadyState(size=10), 6, export_every=8, import_every=4, holding=1.0, lags=lags)
+    delays = tuple(draws.uniform(0, 0.002, 6))
+    islands = Islands(sy.SteadyState(size=10), 6, export_every=8, import_every=4, export_probability=1.0, delays=delays)
     counted = run(islands, 4000, assignment(10, 3)).islands
     assert counted["sent"] > 10_000
     assert counted["received"] == counted["sent"]
@@ -202,18 +202,18 @@ def test_no_solution_is_lost_or_doubled():
 
 def test_exports_are_held_when_nothing_better_was_found():
     problem = assignment(10, 3)
-    never = run(Islands(sy.SteadyState(size=10), 4, holding=0.0, synchronous=True), 5000, problem).islands
-    always = run(Islands(sy.SteadyState(size=10), 4, holding=1.0, synchronous=True), 5000, problem).islands
+    never = run(Islands(sy.SteadyState(size=10), 4, export_probability=0.0, synchronous=True), 5000, problem).islands
+    always = run(Islands(sy.SteadyState(size=10), 4, export_probability=1.0, synchronous=True), 5000, problem).islands
     assert always["held"] == 0
     assert always["exports"] == 4 * 100 * 2
     assert never["held"] > 350
 
 
 def test_a_slow_deme_holds_up_only_synchronous_ones():
-    lags = (0.02, 0, 0, 0)
+    delays = (0.02, 0, 0, 0)
     done = {}
     for synchronous in (False, True):
-        islands = Islands(sy.SteadyState(size=20), 4, synchronous=synchronous, lags=lags)
+        islands = Islands(sy.SteadyState(size=20), 4, synchronous=synchronous, delays=delays)
         result = sy.solve(assignment(), islands, stop=sy.Seconds(1.0))
         done[synchronous] = sum(d["iterations"] for d in result.islands["demes"])
     assert done[False] >= 1.5 * done[True]
@@ -224,7 +224,9 @@ def test_what_one_deme_finds_reaches_the_others():
     problem = assignment(100, 8)
     together = run(Islands(sy.SteadyState(size=20), 9, synchronous=True), 3000, problem).islands["demes"]
     values = [d["objective"] for d in together]
-    alone = run(Islands(sy.SteadyState(size=20), 9, synchronous=True, holding=0, export_every=10**6), 3000, problem)
+    alone = run(
+        Islands(sy.SteadyState(size=20), 9, synchronous=True, export_probability=0, export_every=10**6), 3000, problem
+    )
     apart = [d["objective"] for d in alone.islands["demes"]]
     assert np.ptp(values) < np.ptp(apart)
     assert np.mean(values) < np.mean(apart)
@@ -232,13 +234,13 @@ def test_what_one_deme_finds_reaches_the_others():
 
 ENGINES = {
     "ssga": sy.SteadyState(size=20),
-    "cellular": sy.Cellular(size=25, neighbourhood="L5"),
-    "line-sweep": sy.Cellular(size=25, neighbourhood="L5", update="line-sweep"),
+    "cellular": sy.Cellular(size=25, topology="L5"),
+    "line-sweep": sy.Cellular(size=25, topology="L5", update="line-sweep"),
     "sgs": sy.SGS("B", length=8, width=4),
     "sgs-e": sy.SGS("E", length=8, width=4),
     "sns": sy.SNS(exponential=True, random=True, moving=True),
     "sga": sy.SGA(size=20),
-    "hill": sy.Hill(),
+    "hill": sy.HillClimbing(),
     "tabu": sy.Tabu(),
 }
 LONG = ("line-sweep", "sgs", "sgs-e", "sns", "sga", "hill")
@@ -278,7 +280,7 @@ def test_an_immigrant_better_than_all_is_what_a_deme_goes_on_from():
 
 @pytest.mark.long
 def test_each_deme_has_its_own_engine():
-    engines = [sy.SteadyState(size=20), sy.Cellular(size=25, neighbourhood="L5"), sy.Tabu()]
+    engines = [sy.SteadyState(size=20), sy.Cellular(size=25, topology="L5"), sy.Tabu()]
     result = run(Islands(engines, synchronous=True), 10, assignment(12, 3), backend="python")
     assert [d["engine"] for d in result.islands["demes"]] == ["ssga", "cellular", "tabu"]
     assert result.feasible
@@ -295,8 +297,8 @@ def test_each_deme_has_its_own_engine():
         ({"demes": 9, "pool": 60}, "Condition 2 .* set pool to 80 or more, or send_slots to 15 or less"),
         ({"demes": 0}, "`demes`"),
         ({"rate": 0}, "`rate`"),
-        ({"holding": 2}, "`holding`"),
-        ({"lags": (1.0,)}, "`lags`"),
+        ({"export_probability": 2}, "`export_probability`"),
+        ({"delays": (1.0,)}, "`delays`"),
         ({"synchronous": 1}, "`synchronous`"),
         ({"engine": [sy.SteadyState()] * 3, "demes": 4}, "one engine for all demes or one for each"),
         ({"engine": "ssga"}, "the engine of a deme"),

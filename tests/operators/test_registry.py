@@ -26,7 +26,7 @@ FITTING = {
         {"swap", "insertion", "inversion", "shake"},
     ),
     "selection": ({"random", "proportional", "best", "tournament", "rank"},) * 3,
-    "local search": (set(), {"refine"}, {"best-swap", "descent", "tabu"}),
+    "local search": (set(), {"problem"}, {"best-swap", "descent", "tabu"}),
 }
 KINDS = {kind.name: kind for kind in (CROSSOVERS, MUTATIONS, SELECTIONS, SEARCHES)}
 SPACES = (Bits(3), DIGITS, Order(3))
@@ -81,7 +81,7 @@ def test_labels_of_operators_differ():
             "the selection must be a function or one of random, proportional, best, tournament, rank, but",
         ),
         (SELECTIONS, "xyz", "but got 'xyz'."),
-        (SEARCHES, "taboo", "the local search must be a function or one of best-swap, descent, tabu, refine, but got"),
+        (SEARCHES, "taboo", "the local search must be a function or one of best-swap, descent, tabu, problem, but got"),
         (SEARCHES, 3, "but got 3."),
         (MUTATIONS, None, "but got None."),
         (MUTATIONS, ["swap"], "but got ['swap']"),

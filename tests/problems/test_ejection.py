@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import systola as sy
 from conftest import story
 from problems.naive_ejection import EJECTIONS, Balance, best_chain
-from systola.engines.presets import recommend, refining
+from systola.engines.presets import integer_memetic, recommend
 from systola.formats.generalized_assignment_generator import generate
 from systola.jit.compile import kernel
 from systola.jit.records import widen
@@ -95,7 +95,7 @@ class TestRefinement:
 
     def test_same_on_every_number_of_threads(self):
         problem = generate("d", 5, 30, seed=2)
-        engine = replace(refining(problem), length=150)
+        engine = replace(integer_memetic(problem), local_search_steps=150)
         runs = [
             sy.solve(problem, engine, stop=sy.Iterations(4), seed=7, **where)
             for where in ({"threads": 1}, {"threads": 2}, {"backend": "python"})
@@ -180,8 +180,8 @@ class TestGuide:
         problem = sy.GeneralizedAssignment([[0, 0], [0, 0]], [[2**56, 1], [1, 2**56]], [2**56, 2**56])
         assert problem.guide() is None
         assert recommend(problem).local_search is None
-        with pytest.raises(sy.InputError, match="'refine' needs a problem with a LocalSearch"):
-            sy.solve(problem, sy.Cellular(size=9, local_search="refine"))
+        with pytest.raises(sy.InputError, match="'problem' needs a problem with a LocalSearch"):
+            sy.solve(problem, sy.Cellular(size=9, local_search="problem"))
 
 
 class Colours(sy.Problem):
@@ -193,15 +193,15 @@ class Colours(sy.Problem):
 
 def test_only_for_problems_that_know_how():
     with pytest.raises(sy.InputError, match="needs a problem with a LocalSearch for this instance, which this Col"):
-        sy.solve(Colours(), sy.Cellular(size=9, local_search="refine"))
+        sy.solve(Colours(), sy.Cellular(size=9, local_search="problem"))
     plant = sy.QuadraticAssignment(np.eye(5, dtype=int), np.eye(5, dtype=int))
-    with pytest.raises(sy.InputError, match="'refine' is not for Order solutions; choose one of best-swap"):
-        sy.solve(plant, sy.Cellular(size=9, local_search="refine"))
+    with pytest.raises(sy.InputError, match="'problem' is not for Order solutions; choose one of best-swap"):
+        sy.solve(plant, sy.Cellular(size=9, local_search="problem"))
 
 
 def test_recommended_for_assignments():
     problem = generate("d", 5, 30, seed=2)
-    assert recommend(problem) == refining(problem)
+    assert recommend(problem) == integer_memetic(problem)
     assert recommend(sy.GeneralizedAssignment([[1], [2]], [[1], [1]], [1, 1])).local_search is None
 
 

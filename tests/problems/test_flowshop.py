@@ -256,12 +256,12 @@ def test_contract(objectives):
 )
 def test_a_run(objectives, kind):
     problem = shop(9, 4, 50, True, False, objectives.split(","), None, 6)
-    result = sy.solve(problem, sy.Cellular(size=16, reach=1), stop=sy.Stop(iterations=3))
+    result = sy.solve(problem, sy.Cellular(size=16, radius=1), stop=sy.Stop(iterations=3))
     assert isinstance(result.objective, kind)
     wanted = by_name(problem, tuple(result.solution.tolist()))
     assert np.atleast_1d(result.objective).tolist() == [wanted[name] for name in objectives.split(",")]
     assert result.bound == problem.bound()
-    again = sy.solve(problem, sy.Cellular(size=16, reach=1), stop=sy.Stop(iterations=3), backend="python")
+    again = sy.solve(problem, sy.Cellular(size=16, radius=1), stop=sy.Stop(iterations=3), backend="python")
     assert again.objective == result.objective
     assert again.solution.tolist() == result.solution.tolist()
 

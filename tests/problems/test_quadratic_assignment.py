@@ -184,7 +184,7 @@ def test_a_table_holds_distances_too_so_that_it_is_as_wide():
 
 def test_an_interpreted_tabu_search_does_not_warn():
     problem = assignment(3, True, True, (True, True), (4600, 2300), True, 3)
-    engine = sy.Cellular(size=3, reach=1, local_search="tabu", every=1, length=400)
+    engine = sy.Cellular(size=3, radius=1, local_search="tabu", local_search_interval=1, local_search_steps=400)
     sy.solve(problem, engine, stop=sy.Iterations(1), backend="python")
 
 
@@ -256,7 +256,7 @@ def test_costs_up_to_the_limit():
 def test_finds_the_optimum_of_a_tiny_instance(symmetric):
     problem = assignment(6, symmetric, symmetric, (True, True), (30, 30), False, 5)
     best = min(cost(problem, np.array(x)) for x in permutations(range(6)))
-    engine = sy.Cellular(size=6, reach=1, local_search="tabu", every=1, length=40)
+    engine = sy.Cellular(size=6, radius=1, local_search="tabu", local_search_interval=1, local_search_steps=40)
     result = sy.solve(problem, engine, stop=sy.Iterations(6), backend="python")
     assert result.objective == best == cost(problem, result.solution)
     assert sorted(result.solution.tolist()) == list(range(6))

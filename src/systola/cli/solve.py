@@ -14,6 +14,7 @@ import click
 from systola.cli.answer import as_text, deliver, note, show, write_file
 from systola.cli.options import budget_options, read_config, read_settings, write_config
 from systola.cli.screen import Screen, show_number
+from systola.engines.renamed import RENAMED
 from systola.errors import InfeasibleWarning, InputError, SlowObjectiveWarning
 from systola.run.result import Result
 from systola.signals import INTERRUPTED, held_signals
@@ -232,6 +233,8 @@ def _refuse_unknown(table: Any, known: tuple[str, ...], where: str) -> None:
     if not isinstance(table, dict):
         raise InputError(f"{where} must be a table of keys and values, but got {table!r}")
     for key in table:
+        if where == "[islands]" and key in RENAMED["Islands"]:
+            raise InputError(f"{key!r} in {where} is called {RENAMED['Islands'][key]!r} now; write that")
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ";"

@@ -31,14 +31,14 @@ from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP
 from systola.operators.crossover import CROSSOVERS
 from systola.operators.decisions import copy
 from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
-from systola.operators.local_search import find_search, find_search_of_its_own, numbers_of_memory, refinement
+from systola.operators.local_search import find_problem_search, find_search, numbers_of_memory, problem_search
 from systola.operators.mutation import MUTATIONS
 from systola.operators.reproduction import mutate, recombine, select
 from systola.operators.selection import SELECTIONS
 
 _FIELDS = (
     *("size", "places", "crossing", "mutating", "block", "generational"),
-    *("renewing", "every", "length", "order", "guide"),
+    *("restarting", "local_search_interval", "local_search_steps", "order", "local_search_data"),
 )
 _REPLACEMENTS = ("generation", "better", "searched")
 _SYNCHRONOUS, _LINE, _FIXED, _NEW, _UNIFORM = range(5)
@@ -100,7 +100,7 @@ def _update_cell(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
     two = select(self, problem, scores, old, self.places[cell], (seed, SELECT, step, turn))
     child, sibling = lanes.child[lane], lanes.marked[lane]
     # One of two equal individuals is enough; the one that comes later starts again from a random solution.
-    restarted = self.renewing and two < one and _are_duplicates(population, one, two)
+    restarted = self.restarting and two < one and _are_duplicates(population, one, two)
     if restarted:
         sample(space, lanes.child, lane, seed, START, step, turn)
         copy(sibling, child)
@@ -132,7 +132,7 @@ def _update_cell(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
     elif target != one:
         copy_row(population, one, target)
     update_best(s, lane, x, target, scores[target], step, cell)
-    if self.every > 0 and step % self.every == 0:
+    if self.local_search_interval > 0 and step % self.local_search_interval == 0:
         improve(self, s, target, (seed, SEARCH, step, turn), lane)
         update_best(s, lane, x, target, scores[target], step, cell)
     if not restarted:
@@ -192,9 +192,9 @@ class Cellular:
     ----------
     size : int, optional
         Individuals; by default 2048, or as many as `shape` has places.
-    neighbourhood : {"ring", "L5", "L9", "C9", "C13"}
-        Where individuals live and whom they meet: a ring, or a torus with one of these shapes.
-    reach : int
+    topology : {"ring", "L5", "L9", "C9", "C13"}
+        Which individuals meet: neighbours on a ring, or on a torus in one of these shapes.
+    radius : int
         On a ring, how many neighbours to the left, and as many to the right.
     shape : (int, int), optional
         Height and width of the torus; by default the two factors of `size` that are closest to each other.
@@ -208,25 +208,25 @@ class Cellular:
     replacement : {"generation", "better", "searched"}
         Whether the better child always takes the place of its parent, or only if it is better than it; or, with a local
         search in each generation, if it is no worse after that.
-    renew : bool
-        Whether an individual begins anew, from a random solution, when the mate chosen for it is no other than itself.
+    restart_duplicates : bool
+        Whether an individual starts again from a random solution when the mate chosen for it is equal to it.
     update : {"synchronous", "line-sweep", "fixed-random", "new-random", "uniform-choice"}
         All at once, or one after the other in an order; the latter runs on one thread.
     block : int
         Decide on operators and crossover points for so many neighbours together, as the paper's GPU did; 0 for each
         individual.
     local_search : str or function, optional
-        "best-swap", "descent" or "tabu", for permutations; "refine", for integers, is the problem's own.
-    every : int
-        In which generations: every so many.
-    length : int
+        "best-swap", "descent" or "tabu", for permutations; "problem", for integers, is the problem's own.
+    local_search_interval : int
+        Local search in one of so many generations.
+    local_search_steps : int
         Exchanges of a tabu search, at least: half of them are twice as long or more, a quarter four times, and so on.
-        Steps of a refinement.
+        Steps of the problem's own local search.
     """
 
     size: int | None = None
-    neighbourhood: str = "ring"
-    reach: int = 4
+    topology: str = "ring"
+    radius: int = 4
     shape: tuple[int, int] | None = None
     selection: str | Callable[..., Any] = "proportional"
     crossover: str | Callable[..., Any] | None = None
@@ -234,12 +234,12 @@ class Cellular:
     mutation: str | Callable[..., Any] | None = None
     mutation_probability: float = 0.1
     replacement: Literal["generation", "better", "searched"] = "generation"
-    renew: bool = False
+    restart_duplicates: bool = False
     update: str = "synchronous"
     block: int = 0
     local_search: str | Callable[..., Any] | None = None
-    every: int = 10
-    length: int = 1000
+    local_search_interval: int = 10
+    local_search_steps: int = 1000
     name = "cellular"
 
     def prepare(self, problem: Problem) -> Design:
@@ -247,7 +247,7 @@ class Cellular:
         space = space_of(problem)
         if space.n < 2:
             raise InputError("a cellular algorithm needs solutions of at least two decisions, but got one")
-        size, places, shape = arrange(self.neighbourhood, self.size, self.reach, self.shape)
+        size, places, shape = arrange(self.topology, self.size, self.radius, self.shape)
         ordered = isinstance(space, Order)
         functions, labels = {}, []
         for role, kind, choice in (
@@ -259,7 +259,7 @@ class Cellular:
             labels.append(label)
         keeps_state = choose_delta_evaluation(problem)
         functions["improve"], label, table = find_search(self.local_search, problem)
-        guide, work = find_search_of_its_own(problem) if functions["improve"] is refinement else _NO_SEARCH
+        local_search_data, work = find_problem_search(problem) if functions["improve"] is problem_search else _NO_SEARCH
         synchronous = self.update == "synchronous"
         searched = self.replacement == "searched"
         functions["choose_survivor"] = _keep_better if searched else _keep_child
@@ -281,11 +281,11 @@ class Cellular:
                 round(self.mutation_probability * 2**32),
                 self.block,
                 self.replacement != "better",
-                self.renew,
-                self.every if self.local_search else 0,
-                self.length,
+                self.restart_duplicates,
+                self.local_search_interval if self.local_search else 0,
+                self.local_search_steps,
                 _UPDATES[self.update],
-                guide,
+                local_search_data,
             ),
             cells=size if synchronous else 1,
             rows=2 * size if synchronous else size,
@@ -293,7 +293,7 @@ class Cellular:
             per_step=2 * size,
             slots=np.arange(size, dtype=np.int32),
             keeps_state=keeps_state,
-            steps=5000 if self.local_search is None or self.every > 1 else 50,
+            steps=5000 if self.local_search is None or self.local_search_interval > 1 else 50,
             shape=shape,
             table=table or work,
             scratch=numbers_of_memory(problem) if table else 0,
@@ -302,19 +302,21 @@ class Cellular:
     def _check(self) -> None:
         if self.size is not None:
             check_number("size", self.size, 3, 10**7)
-        check_number("reach", self.reach, 1, 10**6)
+        check_number("radius", self.radius, 1, 10**6)
         check_number("crossover_probability", self.crossover_probability, 0, 1, whole=False)
         check_number("mutation_probability", self.mutation_probability, 0, 1, whole=False)
         check_number("block", self.block, 0, 10**7)
-        check_number("every", self.every, 1, 10**9)
-        check_number("length", self.length, 1, 2**24)
+        check_number("local_search_interval", self.local_search_interval, 1, 10**9)
+        check_number("local_search_steps", self.local_search_steps, 1, 2**24)
         for name, known in (
             ("replacement", _REPLACEMENTS),
             ("update", tuple(_UPDATES)),
-            ("neighbourhood", ("ring", *SHAPES)),
+            ("topology", ("ring", *SHAPES)),
         ):
             if getattr(self, name) not in known:
                 raise InputError(f"the {name} must be one of {', '.join(known)}, but got {getattr(self, name)!r}")
-        searched = self.local_search is not None and self.every == 1 and self.update == "synchronous"
+        searched = self.local_search is not None and self.local_search_interval == 1 and self.update == "synchronous"
         if self.replacement == "searched" and not searched:
-            raise InputError("the replacement 'searched' needs a local search, `every` 1 and a synchronous update")
+            raise InputError(
+                "the replacement 'searched' needs a local search, `local_search_interval` 1 and a synchronous update"
+            )

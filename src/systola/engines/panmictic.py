@@ -35,7 +35,7 @@ class Panmictic(NamedTuple):
     size: int
     elitist: bool
     single: bool  # one child of two parents, with more of the better one
-    crossover: int  # probability, in units of 2**-32
+    crossover_threshold: int  # a number below it means crossover; the probability in units of 2**-32
     flips: Array  # [k] uint64: a number below flips[k] means at most k flipped bits, in units of 2**-32
 
 
@@ -89,7 +89,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     b += 1 if b >= a else 0
     if a > b:
         a, b = b, a
-    if r0 >= np.uint64(self.crossover):
+    if r0 >= np.uint64(self.crossover_threshold):
         b = a
     near = one  # the parent that most of a child is from
     if self.single:
@@ -153,15 +153,15 @@ class SGA:
     ----------
     size : int, optional
         Population; default 2 * l * ceil(lg l), as SGS has.
-    crossover : float
-        Probability of two-point crossover.
-    mutation : float, optional
-        Probability of flipping a bit; default 1/l.
+    crossover_probability : float
+        Of two-point crossover.
+    mutation_probability : float, optional
+        Of flipping a bit; default 1/l.
     """
 
     size: int | None = None
-    crossover: float = 0.9
-    mutation: float | None = None
+    crossover_probability: float = 0.9
+    mutation_probability: float | None = None
     elitist = False
     single = False
 
@@ -179,16 +179,15 @@ class SGA:
         l = space.n  # noqa: E741
         tau = max(1, (l - 1).bit_length())
         size = 2 * l * tau if self.size is None else self.size
-        mutation = 1 / l if self.mutation is None else self.mutation
+        mutation = 1 / l if self.mutation_probability is None else self.mutation_probability
         check_number("size", size, 2, 10**7)
         size = int(size)
-        check_number("crossover", self.crossover, 0, 1, whole=False)
-        check_number("mutation", mutation, 0, 1, whole=False)
+        check_number("crossover_probability", self.crossover_probability, 0, 1, whole=False)
+        check_number("mutation_probability", mutation, 0, 1, whole=False)
+        threshold = round(self.crossover_probability * 2**32)
         keeps_state = choose_delta_evaluation(problem)
         return Design(
-            record=Panmictic(
-                size, self.elitist, self.single, round(self.crossover * 2**32), flip_thresholds(l, mutation)
-            ),
+            record=Panmictic(size, self.elitist, self.single, threshold, flip_thresholds(l, mutation)),
             cells=size if self.single else (size + 1) // 2,
             rows=2 * size,
             started=size,
@@ -211,15 +210,15 @@ class GA(SGA):
 
     Parameters
     ----------
-    size, crossover, mutation :
+    size, crossover_probability, mutation_probability :
         As of SGA, with the values of the paper's Table 1.
     replacement : {"generation", "better"}
         Whether a child always replaces the individual in its place (section 5.2), or only if better (Table 1).
     """
 
     size: int | None = 100
-    crossover: float = 1.0
-    mutation: float | None = 0.01
+    crossover_probability: float = 1.0
+    mutation_probability: float | None = 0.01
     replacement: Literal["generation", "better"] = "generation"
     single = True
 

@@ -116,7 +116,7 @@ def _remove_dominated(self: Any, problem: Any, population: Any, base: Any, count
 @called
 def _has_room(self: Any, problem: Any, population: Any, base: Any, count: Any, other: Any, at: Any) -> Any:
     """Whether a section may take other[at]: if it is not full, or has a member that would leave."""
-    found = self.cap == 0 or count < self.cap
+    found = self.archive_size == 0 or count < self.archive_size
     for k in range(count):
         found = found or weakly_dominates(self, problem, other, at, population.scores, base + k)
     return found
@@ -191,10 +191,10 @@ def _update_archive(self: Any, s: Any) -> None:
         for at in range(first, first + lanes.move[lane] + 1):
             # No member of before the step weakly dominates a candidate; `_keep_candidate` has seen to that.
             if is_weakly_dominated(
-                self, problem, scores, 1 + (0 if self.cap else before), 1 + count, population.candidates, at
+                self, problem, scores, 1 + (0 if self.archive_size else before), 1 + count, population.candidates, at
             ):
                 continue
-            if self.cap:  # what leaves makes room at once
+            if self.archive_size:  # what leaves makes room at once
                 if _has_room(self, problem, population, 1, count, population.candidates, at):
                     _insert_candidate(self, s, 1 + count, at)
                     count = _remove_dominated(self, problem, population, 1, count + 1, count, True)
@@ -209,7 +209,9 @@ def _update_archive(self: Any, s: Any) -> None:
                     k += 1
             _insert_candidate(self, s, 1 + count, at)
             count += 1
-    memory[_MEMBERS] = count if self.cap else _remove_dominated(self, problem, population, 1, count, before, True)
+    memory[_MEMBERS] = (
+        count if self.archive_size else _remove_dominated(self, problem, population, 1, count, before, True)
+    )
 
 
 @called
@@ -316,14 +318,14 @@ class PLS:
     neighbourhood : str, optional
         "flip" or "flip-two" for bits, "reassign" for integers, "swap", "insertion" or "reversal" for permutations;
         by default the one that the problem can measure incrementally, else the first of these.
-    cap : int, optional
-        How many members an archive may have; by default as many as there are. A full archive takes only solutions that
+    archive_size : int, optional
+        How many members an archive may have; by default there is no limit. A full archive takes only solutions that
         dominate a member.
     """
 
     accept: Literal["non-dominated", "dominating"] = "non-dominated"
     neighbourhood: str | None = None
-    cap: int | None = None
+    archive_size: int | None = None
     name = "pls"
 
     def prepare(self, problem: Problem) -> Design:
@@ -352,9 +354,9 @@ class PLS:
         around = plan_neighbourhood(self.neighbourhood, problem)
         if self.accept not in ("non-dominated", "dominating"):
             raise InputError(f"`accept` must be non-dominated or dominating, but got {self.accept!r}")
-        if self.cap is not None:
-            check_number("cap", self.cap, 1, 2**31)
-        fields = (*FIELDS, "size", "count", "signs", "dominating", "cap")
+        if self.archive_size is not None:
+            check_number("archive_size", self.archive_size, 1, 2**31)
+        fields = (*FIELDS, "size", "count", "signs", "dominating", "archive_size")
         constrained = hasattr(problem, "violation")
         record = record_type(f"{label}{'_constrained' * constrained}_{around.label}", fields)
         around.implement(record)
@@ -363,7 +365,8 @@ class PLS:
         register("examine", record, examine)
         register("report_member", record, _report_now if constrained else _report_when_explored)
         senses = senses_of(problem)
-        values = (around.size, len(senses), np.array(senses, np.int64), self.accept == "dominating", self.cap or 0)
+        dominating, most = self.accept == "dominating", self.archive_size or 0
+        values = (around.size, len(senses), np.array(senses, np.int64), dominating, most)
         walk = design_walk(problem, around, record(*around.values, *values), 10_000)
         return replace(
             walk,

@@ -1,8 +1,8 @@
 """Steady-state genetic algorithm: Liu, Wang 2015 (PGAP), section 3.1, after Chu, Beasley 1997.
 
-A step makes one child of two parents, which the problem may polish. It comes in unless it is there already, for the
-individual that breaks the constraints most, or for the worst one if all keep them. What arrives from elsewhere waits in
-the row after the population: an elite solution becomes the child itself, another one a parent.
+A step makes one child of two parents, which the problem's own local search may improve. Unless it is there already, it
+replaces the individual that breaks the constraints most, or the worst one if all keep them. An immigrant waits in the
+row after the population: an elite solution becomes the child itself, another one a parent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MAX_SEARCHES = 100  # of a solution that a population begins with, at most
 
 @dispatched_call
 def improve_child(engine: Any, problem: Any, x: Any, row: Any, state: Any, measures: Any, work: Any, key: Any) -> Any:
-    """Let the problem polish x[row], if it can, and measure it."""
+    """Improve x[row] by the problem's own local search, if that is wanted, and measure it."""
     return implementation_of("improve_child", engine)(engine, problem, x, row, state, measures, work, key)
 
 
@@ -145,7 +145,7 @@ def _step_cells(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
 
 
 def _init_row(self: Any, s: Any, row: Any, lane: Any) -> None:
-    """A random solution, polished as long as that makes it better."""
+    """A random solution, improved by local search as long as that helps."""
     problem, space, population, lanes, seed = s.problem, s.space, s.population, s.lanes, s.seed
     x, trial, state = population.x, lanes.trial, lanes.state[2 * lane]
     sample(space, x, row, seed, START, 0, row)
@@ -192,8 +192,8 @@ class SteadyState:
         As for `Cellular`; by default one-point and an exchange of two decisions, for permutations pmx and swap.
     crossover_probability, mutation_probability : float
         How likely each of them is.
-    polish : bool
-        Whether children are polished, if the problem offers that.
+    local_search : bool
+        Whether children are improved by the problem's own local search, if it has a quick one.
     """
 
     size: int = 100
@@ -202,7 +202,7 @@ class SteadyState:
     crossover_probability: float = 0.8
     mutation: str | Callable[..., Any] = "swap"
     mutation_probability: float = 0.2
-    polish: bool = True
+    local_search: bool = True
     name = "ssga"
 
     def prepare(self, problem: Problem) -> Design:
@@ -213,7 +213,7 @@ class SteadyState:
         if space.n < 2:
             raise InputError("a genetic algorithm needs solutions of at least two decisions, but got one")
         own = capability(problem, LocalSearch)
-        polishing = self.polish and own is not None and own.quick is not None
+        searching = self.local_search and own is not None and own.quick is not None
         default = "pmx" if isinstance(space, Order) else "one-point"
         functions, labels = {}, []
         for role, kind, choice in (
@@ -223,8 +223,8 @@ class SteadyState:
         ):
             functions[role], label = kind.find(choice, space)
             labels.append(label)
-        functions["improve_child"] = _search_quickly if polishing else _leave_alone
-        record = record_type("_".join(["SteadyState", *labels, "polished" if polishing else "plain"]), _FIELDS)
+        functions["improve_child"] = _search_quickly if searching else _leave_alone
+        record = record_type("_".join(["SteadyState", *labels, "searched" if searching else "plain"]), _FIELDS)
         for role, function in functions.items():
             register(role, record, function)
         implement(record, step_cells=_step_cells, init_row=_init_row, end_step=_end_step)
@@ -243,6 +243,6 @@ class SteadyState:
             keeps_state=choose_delta_evaluation(problem),
             steps=500_000,
             max_lanes=1,
-            scratch=own.integers(problem) if own and polishing else 0,
+            scratch=own.integers(problem) if own and searching else 0,
             memory_size=_HASHES + self.size,
         )

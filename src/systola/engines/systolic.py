@@ -242,17 +242,17 @@ class SGS:
         What happens at the end of a row or a column; "B", both flows go on to the next, is the paper's best.
     length, width : int, optional
         Cells in a row (default: the number of decisions l) and rows (default: ceil(lg l)).
-    crossover : pair of arrays [width, length], optional
+    crossover_plan : pair of arrays [width, length], optional
         First and last (exclusive) decision of the segment that each cell exchanges; default Eqs. 1 and 2.
-    mutation : array [width, length], optional
+    mutation_plan : array [width, length], optional
         The decision that each cell flips; default Eq. 3.
     """
 
     flavour: Flavour = "B"
     length: int | None = None
     width: int | None = None
-    crossover: Any = None
-    mutation: Any = None
+    crossover_plan: Any = None
+    mutation_plan: Any = None
 
     @property
     def name(self) -> str:
@@ -274,8 +274,8 @@ class SGS:
         length, width = int(length), int(width)
         cells = length * width
         refuse_if_too_large(2 * cells * words_for(l) * 8 + 100 * cells)  # with the plans and their making
-        first, last = crossover_plan(l, length, width) if self.crossover is None else _pair(self.crossover)
-        turn = mutation_plan(l, length, width) if self.mutation is None else self.mutation
+        first, last = crossover_plan(l, length, width) if self.crossover_plan is None else _pair(self.crossover_plan)
+        turn = mutation_plan(l, length, width) if self.mutation_plan is None else self.mutation_plan
         columns = [np.asarray(c) for c in (first, last, turn)]
         for column, name in zip(columns, ("crossover", "crossover", "mutation"), strict=True):
             if column.shape != (width, length):

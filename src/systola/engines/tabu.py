@@ -1,7 +1,7 @@
 """Tabu search over whole neighbourhoods: Glover 1989; over an aggregation of objectives as in Luong, Melab, Talbi 2011.
 
-Each step makes the best move that is allowed, be it for the worse. What it changed may not come back for a while,
-unless that gives the best solution so far.
+Each step makes the best move that is not tabu, even if it is no improvement. What it changed is tabu for a number of
+steps, its tenure, unless the move gives the best solution so far (aspiration).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _end_step(self: Any, s: Any) -> Any:
 
 
 def _usual(problem: Problem, label: str) -> tuple[int, int]:
-    """Tenure and spread where none are given."""
+    """Tenure and its range where none are given."""
     n: int = space_of(problem).n
     if label.startswith("insertion"):
         return min(8, n), 4
@@ -73,26 +73,26 @@ class Tabu:
         For how many steps at least what was changed must not come back; by default 8 for insertions, as Nowicki,
         Smutnicki 1996, 0.9 times the number of decisions for other moves of a permutation, as Taillard 1991, and a
         tenth of it, at least 4, for others.
-    spread : int, optional
+    tenure_range : int, optional
         Up to how many steps more, drawn at random; by default 0.2 times the number of decisions, or 4.
     """
 
     neighbourhood: str | None = None
     tenure: int | None = None
-    spread: int | None = None
+    tenure_range: int | None = None
     name = "tabu"
 
     def prepare(self, problem: Problem) -> Design:
         around = plan_neighbourhood(self.neighbourhood, problem)
-        tenure, spread = _usual(problem, around.label)
+        tenure, tenure_range = _usual(problem, around.label)
         tenure = tenure if self.tenure is None else self.tenure
-        spread = spread if self.spread is None else self.spread
+        tenure_range = tenure_range if self.tenure_range is None else self.tenure_range
         check_number("tenure", tenure, 0, 10**9)
-        check_number("spread", spread, 0, 10**9)
+        check_number("tenure_range", tenure_range, 0, 10**9)
         record = record_type(f"Tabu_{around.label}", (*FIELDS, "first", "climbing", "shortest", "choices"))
         around.implement(record)
         implement(record, step_cells=explore, end_step=_end_step, reduce_lanes=reduce_moves)
         enable_migration(record, migration_slot=current_row, accept_immigrant=move_to_immigrant)
         register("prefilter", record, keep_all)
         register("examine", record, keep_best_move)
-        return design_walk(problem, around, record(*around.values, False, False, tenure, spread + 1), 10_000)
+        return design_walk(problem, around, record(*around.values, False, False, tenure, tenure_range + 1), 10_000)

@@ -17,16 +17,7 @@ from typing import Any
 from systola.errors import InputError
 from systola.islands.arrival_log import ArrivalLog, ArrivalRecorder, Replay, join_records, part_of, read_arrival_log
 from systola.islands.deme import Deme
-from systola.islands.deme_report import (
-    DemeReport,
-    Outcome,
-    ProcessReport,
-    describe,
-    events_of,
-    join_histories,
-    report_of,
-    summarise,
-)
+from systola.islands.deme_report import DemeReport, Outcome, ProcessReport, describe, history_of, report_of, summarise
 from systola.islands.islands import Islands
 from systola.islands.message import Message
 from systola.islands.plan import Plan
@@ -148,7 +139,7 @@ class Archipelago:
                 if worker.recorder.failure:
                     self.notes.append(f"what arrived could not be noted for {self.record}: {worker.recorder.failure}")
         problem, mine = self.plan.problem, [report_of(deme) for deme in self.demes]
-        history = join_histories(problem, events_of(self.demes))
+        history = history_of(problem, self.demes)
         part = ProcessReport(mine, history, [w.reason for w in workers if w.reason], self.notes)
         parts = self.world.gather(part) if self.world else [part]
         found = summarise(problem, parts, self.seconds) if parts else None

@@ -20,6 +20,7 @@ from systola.files import write_atomically
 from systola.islands.message import Message
 from systola.islands.transport import Mailboxes
 from systola.reading import is_whole, parse_json, read_file
+from systola.run.checkpoint import tell_renamed
 
 _SCHEMA = 1
 _MOST_BYTES = 2**30
@@ -115,7 +116,10 @@ def read_arrival_log(path: Path, identity: dict[str, Any], demes: int) -> Arriva
         raise InputError(f"{path} has schema {schema!r}, this version reads {_SCHEMA}")
     for key, wanted in json.loads(json.dumps(identity)).items():
         if run.get(key) != wanted:
-            raise InputError(f"{path} belongs to another run: its {key} is {run.get(key)!r}, this run has {wanted!r}")
+            raise InputError(
+                f"{path} belongs to another run: its {key} is {run.get(key)!r}, this run has {wanted!r}"
+                f"{tell_renamed(run)}"
+            )
     wrong = _find_wrong(log, demes)
     if wrong:
         raise InputError(f"{path} is damaged: {wrong}")

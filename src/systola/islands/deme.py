@@ -98,8 +98,8 @@ class Deme:
                 if self.history:
                     self._elites = [*self._elites, best.best[0].copy()][-self.islands.rate :]
                 self.history.append(event)
-        if self.islands.lags and self.step:
-            time.sleep(self.islands.lags[self.number])
+        if self.islands.delays and self.step:
+            time.sleep(self.islands.delays[self.number])
 
     @property
     def latest(self) -> Event:
@@ -113,7 +113,7 @@ class Deme:
         if self._elites:
             return True
         number, _, _, _ = draw_for_deme(np.uint64(self.setup.seed), self.step, _HOLD, 0)
-        if int(number) < round(self.islands.holding * 2**32):
+        if int(number) < round(self.islands.export_probability * 2**32):
             return True
         self.counters.held += 1
         return False

@@ -101,10 +101,10 @@ def _find_best_deme(problem: Problem, reports: list[DemeReport]) -> DemeReport:
     return first
 
 
-def events_of(demes: list[Deme]) -> list[DemeEvent]:
-    """All better solutions that these demes have seen."""
+def history_of(problem: Problem, demes: list[Deme]) -> list[DemeEvent]:
+    """When the best solution of these demes became a better one."""
     seen = ((deme.number, event) for deme in demes for event in (*deme.history, *filter(None, [deme.provisional])))
-    return [(step, number, seconds, measures) for number, (step, seconds, measures) in seen]
+    return join_histories(problem, [(step, number, seconds, m) for number, (step, seconds, m) in seen])
 
 
 def join_histories(problem: Problem, events: list[DemeEvent]) -> list[DemeEvent]:

@@ -21,9 +21,9 @@ from systola.islands.deme import Deme
 from systola.islands.transport import Transport, Vote, World
 from systola.model.encodings import Array
 from systola.reading import parse_json, read_file
-from systola.run.checkpoint import check_identity, pack_checkpoint, read_checkpoint
+from systola.run.checkpoint import check_identity, pack_checkpoint, read_checkpoint, tell_renamed
 
-_SCHEMA = 1
+_SCHEMA = 2  # 1 had other names of parameters and arrays
 _SETS = ("a", "b")
 _MANIFEST = "manifest.json"
 _PER_FOLDER = 256  # files
@@ -73,7 +73,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(named, list) or data.get("set") not in _SETS or not all(isinstance(d, str) for d in named):
         raise InputError(f"{path} is not a manifest of islands; {_ADVICE}")
     if data.get("schema") != _SCHEMA:
-        raise InputError(f"{path} has schema {data.get('schema')!r}, this version reads {_SCHEMA}")
+        raise InputError(
+            f"{path} has schema {data.get('schema')!r}, this version reads {_SCHEMA}{tell_renamed(data['run'])}"
+        )
     return dict(data)
 
 

@@ -205,9 +205,9 @@ def _forbid(until: Any, n: Any, i: Any, j: Any, first: Any, second: Any) -> None
 def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """Robust tabu search (Taillard 1991); its long-term aspiration is left out.
 
-    What was exchanged may not go back for 0.9 n to 1.1 n steps, unless that gives the best solution so far. A search
-    has `engine.length` exchanges, or twice as many with probability 1/2, again doubled with 1/2, and so on up to 64
-    times: structured problems want many short searches, others few long ones.
+    What was exchanged is tabu for 0.9 n to 1.1 n steps, unless that gives the best solution so far. A search has
+    `engine.local_search_steps` exchanges, or twice as many with probability 1/2, again doubled with 1/2, and so on up
+    to 64 times: structured problems want many short searches, others few long ones.
     """
     problem, space, population, lanes = s.problem, s.space, s.population, s.lanes
     n = space.n
@@ -221,7 +221,7 @@ def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     value = np.int64(0)
     best = np.int64(0)
     coins, _, _, _ = numbers(key, 0)
-    length = engine.length << min(_DOUBLINGS, lowest_one(coins))
+    length = engine.local_search_steps << min(_DOUBLINGS, lowest_one(coins))
     shortest = max(1, 9 * n // 10)
     choices = 11 * n // 10 - shortest + 1
     highest = -(np.int64(least(table)) + 1)
@@ -248,11 +248,13 @@ def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
         _write_back(s, lanes.spare, row, lane)
 
 
-def refinement(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
-    """What the problem itself knows to make of a solution, with `engine.length` steps."""
+def problem_search(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
+    """The problem's own `LocalSearch`, with `engine.local_search_steps` steps."""
     problem, population, lanes = s.problem, s.population, s.lanes
     x, state = population.x[row], population.state[row]
-    search_around(problem, x, state, engine.guide, lanes.table[lane], engine.length, key, lanes.stop)
+    search_around(
+        problem, x, state, engine.local_search_data, lanes.table[lane], engine.local_search_steps, key, lanes.stop
+    )
     measures_from_state(problem, state, population.scores[row])
 
 
@@ -262,7 +264,7 @@ SEARCHES = OperatorRegistry(
         "best-swap": (best_swap, (Order,)),
         "descent": (descent, (Order,)),
         "tabu": (tabu, (Order,)),
-        "refine": (refinement, (Digits,)),
+        "problem": (problem_search, (Digits,)),
     },
 )
 WITH_TABLE = {best_swap: best_swap_by_gains, descent: descent_by_table, tabu: tabu}
@@ -296,13 +298,13 @@ def find_search(choice: str | Operator | None, problem: Problem) -> tuple[Operat
     return WITH_TABLE[search], label + "_table", buffer_of(problem, table.buffer)
 
 
-def find_search_of_its_own(problem: Problem) -> tuple[Array, Buffer]:
-    """What the problem's own search goes by, and its room to work; an InputError if it has none for this instance."""
+def find_problem_search(problem: Problem) -> tuple[Array, Buffer]:
+    """The data and the workspace of the problem's own search; an InputError if it has none for this instance."""
     own = capability(problem, LocalSearch)
     data = own.data(problem) if own and own.search else None
     if own is None or data is None:
         raise InputError(
-            f"the local search 'refine' needs a problem with a LocalSearch for this instance, which this "
+            f"the local search 'problem' needs a problem with a LocalSearch for this instance, which this "
             f"{type(problem).__name__} does not have; leave it out"
         )
     return data, buffer_of(problem, own.work)

@@ -1,8 +1,8 @@
-"""Hill climbing over whole neighbourhoods, and what follows at a top: the end, a kick, or a new start.
+"""Hill climbing over whole neighbourhoods, iterated by perturbation or restarts.
 
-A step makes the best move that is an improvement, or the first one. Where there is none, the walk has come to a top.
-An iterated climb goes back to the best top so far and makes a few random moves from there (Lourenço, Martin, Stützle
-2003); a climb with restarts begins anew from a random solution.
+A step makes the best move that is an improvement, or the first one. Where there is none, the walk is in a local
+optimum. Iterated local search goes back to the best one so far and makes a few random moves from there, a perturbation
+(Lourenço, Martin, Stützle 2003); with restarts, it goes on from a random solution.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from systola.model.rng import START, STEP, draw
 from systola.operators.neighbourhoods import FIELDS, plan_neighbourhood
 from systola.operators.neighbours import accept_move, apply_move, evaluate_current, move_of
 
-_STAY, _KICK, _RESTART = range(3)
-_AT_TOP = {"stay": _STAY, "kick": _KICK, "restart": _RESTART}
+_STAY, _PERTURB, _RESTART = range(3)
+_ON_LOCAL_OPTIMUM = {"stay": _STAY, "perturb": _PERTURB, "restart": _RESTART}
 
 
 def _end_step(self: Any, s: Any) -> Any:
@@ -52,12 +52,12 @@ def _end_step(self: Any, s: Any) -> Any:
     if lanes.move[lane] != NEVER:
         i, j = move_of(self, lanes.move[lane])
         accept_move(self, s, i, j, best_trial_of(lanes, lane))
-    elif self.at_top == _RESTART:
+    elif self.on_local_optimum == _RESTART:
         sample(space, population.x, CURRENT, seed, START, step, 0)
         evaluate_current(self, s)
-    elif self.at_top == _KICK:
+    elif self.on_local_optimum == _PERTURB:
         copy_row(population, BEST, CURRENT)
-        for k in range(self.kicks):
+        for k in range(self.perturbation_strength):
             r0, r1, _, _ = draw(seed, STEP, step, 0, k)
             # Of 64 bits, as there may be more than 2^32 moves.
             number = np.int64((r0 << np.uint64(31) | r1 >> np.uint64(1)) % np.uint64(self.size))
@@ -69,39 +69,41 @@ def _end_step(self: Any, s: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Hill:
-    """Hill climbing, iterated by default.
+class HillClimbing:
+    """Hill climbing; by default iterated local search.
 
     Parameters
     ----------
     neighbourhood : str, optional
         "flip" or "flip-two" for bits, "reassign" for integers, "swap", "insertion" or "reversal" for permutations;
         by default the one that the problem can measure incrementally, else the first of these.
-    move : {"best", "first"}
-        Which improvement is made: the best of all neighbours, or the first in the order of their numbers.
-    at_top : {"kick", "restart", "stay"}
-        What happens where there is no improvement.
-    kicks : int
-        How many random moves a kick has.
+    improvement : {"best", "first"}
+        Best improvement, over all neighbours, or first improvement, in the order of their numbers.
+    on_local_optimum : {"perturb", "restart", "stay"}
+        What is done where no neighbour is better: random moves from the best local optimum, a random solution, nothing.
+    perturbation_strength : int
+        How many random moves a perturbation has.
     """
 
     neighbourhood: str | None = None
-    move: Literal["best", "first"] = "best"
-    at_top: Literal["kick", "restart", "stay"] = "kick"
-    kicks: int = 4
+    improvement: Literal["best", "first"] = "best"
+    on_local_optimum: Literal["perturb", "restart", "stay"] = "perturb"
+    perturbation_strength: int = 4
     name = "hill"
 
     def prepare(self, problem: Problem) -> Design:
         around = plan_neighbourhood(self.neighbourhood, problem)
-        for name, known in (("move", ("best", "first")), ("at_top", tuple(_AT_TOP))):
+        for name, known in (("improvement", ("best", "first")), ("on_local_optimum", tuple(_ON_LOCAL_OPTIMUM))):
             if getattr(self, name) not in known:
                 raise InputError(f"`{name}` must be one of {', '.join(known)}, but got {getattr(self, name)!r}")
-        check_number("kicks", self.kicks, 1, 10**6)
-        record = record_type(f"Hill_{around.label}", (*FIELDS, "size", "first", "climbing", "at_top", "kicks"))
+        check_number("perturbation_strength", self.perturbation_strength, 1, 10**6)
+        fields = (*FIELDS, "size", "first", "climbing", "on_local_optimum", "perturbation_strength")
+        record = record_type(f"HillClimbing_{around.label}", fields)
         around.implement(record)
         implement(record, step_cells=explore, end_step=_end_step, reduce_lanes=reduce_moves)
         enable_migration(record, migration_slot=current_row, accept_immigrant=move_to_immigrant)
         register("prefilter", record, keep_all)
         register("examine", record, keep_best_move)
-        values = (around.size, self.move == "first", True, _AT_TOP[self.at_top], self.kicks)
+        choice, strength = _ON_LOCAL_OPTIMUM[self.on_local_optimum], self.perturbation_strength
+        values = (around.size, self.improvement == "first", True, choice, strength)
         return design_walk(problem, around, record(*around.values, *values), 10_000)
