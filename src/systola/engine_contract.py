@@ -1,4 +1,4 @@
-"""What every engine must keep, to be checked on any of them, also a user's own: one seed, one answer, on every way."""
+"""Checks that an engine, built-in or your own, gives one answer for a seed, however it is run."""
 
 from __future__ import annotations
 

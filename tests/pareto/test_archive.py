@@ -11,7 +11,7 @@ from systola.errors import InputError
 from systola.jit.team import new_team, publish
 from systola.pareto import archive, dominance
 from systola.pareto.archive import Archive, make_room, merge, nondominated, sift
-from systola.pareto.dominance import BLOCK, covering, dominates
+from systola.pareto.dominance import BLOCK, dominates, weakly_dominating
 
 KINDS = {"int32": np.int32, "int64": np.int64, "float64": np.float64}
 EACH_KIND = pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_first_columns_count():
 @EACH_KIND
 def test_vectors_are_covered(kind, order):
     """Compiled for arrays in C order, and the plain loop for others, are the interpreted loop."""
-    compiled = njit(lambda *args: covering(*args))
+    compiled = njit(lambda *args: weakly_dominating(*args))
     draws = np.random.default_rng(1)
     blocks = draws.integers(-4, 5, 8 * BLOCK).astype(kind)
     points = np.array(draws.integers(-4, 5, (9, 4)), kind, order=order)
@@ -188,7 +188,7 @@ def test_vectors_are_covered(kind, order):
                 for lane in range(BLOCK)
                 if all(blocks[5 + e * BLOCK + lane] <= points[q, d + e] for e in range(k))
             )
-            assert compiled(blocks, 5, points, q, d, k) == covering(blocks, 5, points, q, d, k) == hits
+            assert compiled(blocks, 5, points, q, d, k) == weakly_dominating(blocks, 5, points, q, d, k) == hits
 
 
 @pytest.mark.parametrize("way", [dominates, njit(lambda *args: dominates(*args))], ids=["interpreted", "compiled"])

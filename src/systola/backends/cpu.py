@@ -170,7 +170,7 @@ class CpuSession:
         self._team: ThreadTeam | None = None
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
+    def as_objective_error(self) -> Iterator[None]:
         """What is raised while kernels run comes from the user's code: say so, and keep where it was."""
         try:
             yield
@@ -197,7 +197,7 @@ class CpuSession:
             design = self._setup.design
             args = (design.record, self._base, design.cells, design.started, self._pool)
             self._team = ThreadTeam(run_orders if self.backend == "cpu" else _run_orders, args, self._most)
-        with self.blamed():
+        with self.as_objective_error():
             made = self._team.execute(kind, self.threads if low < high and count else 1, low, high, first, count)
         if fresh and self.backend == "cpu":
             self._team.use_compiled(run_orders)
@@ -210,7 +210,7 @@ class CpuSession:
 
     def accept_immigrant(self, step: int, row: Array) -> None:
         enter = accept if self.backend == "cpu" else _accept_immigrant
-        with self.blamed():
+        with self.as_objective_error():
             enter(self._setup.design.record, self._base, row[None], step)
 
     def ask_to_stop(self, at_once: bool) -> None:

@@ -27,7 +27,7 @@ def _thread_number() -> Any:
 
 
 @overload(try_evaluate, strict=False, target="cuda")  # type: ignore[untyped-decorator]
-def _attempt(problem: Any, x: Any, measures: Any) -> Any:
+def _try_evaluate(problem: Any, x: Any, measures: Any) -> Any:
     def trust(problem: Any, x: Any, measures: Any) -> bool:
         write_measures(evaluate(problem, x), measures)  # a GPU raises nothing
         return True

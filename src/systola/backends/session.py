@@ -14,7 +14,7 @@ from systola.errors import InputError
 from systola.jit.stop_flag import new_flag
 from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer_of, capability
 from systola.model.encodings import Array
-from systola.model.population import NEVER, VECTOR, Best, Lanes, Population
+from systola.model.population import NEVER, ROW_PADDING, Best, Lanes, Population
 from systola.model.problem import Problem, space_of
 from systola.operators.evaluation import choose_full_evaluation
 
@@ -117,7 +117,7 @@ def rows_in_memory(design: Design) -> int:
 
     Where memory runs over rows, columns must not start at the same place of their pages: they would share cache sets.
     """
-    rows = design.rows + VECTOR
+    rows = design.rows + ROW_PADDING
     return rows + (0 if design.order == "C" else (_STAGGER - rows) % _PAGE_ROWS)
 
 
@@ -232,12 +232,12 @@ def restore(arrays: dict[str, Array], setup: Setup, population: Population, lane
     held = np.arange(0) if design.rows_in_use is None else design.rows_in_use(population.memory)
     if held is None or ((population.slots < 0) | (population.slots >= max(1, design.rows))).any():
         raise InputError("the checkpoint's population names rows that it does not have")
-    sound = encoding.are_valid(space, population.x)
+    valid = encoding.are_valid(space, population.x)
     written = population.x.any(axis=1)  # spare rows and those still to come are zeros
     if (
-        not sound[: design.started].all()
-        or not sound[held].all()
-        or not sound[written].all()
+        not valid[: design.started].all()
+        or not valid[held].all()
+        or not valid[written].all()
         or not encoding.are_valid(space, lanes.best[:1]).all()
     ):
         raise InputError("the checkpoint's population must hold solutions of this problem, but one of them is none")

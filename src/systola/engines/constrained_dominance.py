@@ -17,7 +17,7 @@ from systola.jit.compile import called, inlined
 from systola.model.objective import violation
 from systola.model.population import NEVER
 from systola.pareto.dominance import exceed
-from systola.simd.rows import VECTOR
+from systola.simd.rows import VECTOR_WIDTH
 
 _CHUNK = 64
 
@@ -25,10 +25,10 @@ _CHUNK = 64
 @inlined
 def _is_as_good(self: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
     """Whether scores[row] are at least as good as other[at] in every objective."""
-    sound = True
+    as_good = True
     for k in range(self.count):
-        sound = sound and self.signs[k] * scores[row, k] >= self.signs[k] * other[at, k]
-    return sound
+        as_good = as_good and self.signs[k] * scores[row, k] >= self.signs[k] * other[at, k]
+    return as_good
 
 
 @inlined
@@ -87,7 +87,7 @@ def compare_objectives(
 ) -> Any:
     """A bit for each neighbour of a block: whether scores[row] are not as good; if `above`, whether it is as good."""
     wanted = np.int64((1 << count) - 1 if above else 0)
-    spare = trial.shape[0] // rooms > VECTOR  # on a GPU the next rows are another thread's
+    spare = trial.shape[0] // rooms > VECTOR_WIDTH  # on a GPU the next rows are another thread's
     for k in range(self.count):
         sign = self.signs[k]
         exceeding = exceed(trial, at, count, k, sign, sign * scores[row, k], above, spare)

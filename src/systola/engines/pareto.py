@@ -329,7 +329,7 @@ class PLS:
     name = "pls"
 
     def prepare(self, problem: Problem) -> Design:
-        return self._lay_out(
+        return self._design(
             problem, "Pareto", end_step=_end_step, prefilter=_keep_non_dominated, examine=_keep_candidate
         )
 
@@ -340,9 +340,9 @@ class PLS:
         step, where a member is chosen and looked at; over no lanes it is that alone. The archive never changes.
         """
         end = {"end_step": _explore_again} if part == "search" else {}
-        return self._lay_out(problem, f"Pareto_{part}", prefilter=_keep_none, examine=_ignore, **end)
+        return self._design(problem, f"Pareto_{part}", prefilter=_keep_none, examine=_ignore, **end)
 
-    def _lay_out(
+    def _design(
         self,
         problem: Problem,
         label: str,

@@ -24,7 +24,7 @@ from systola.model.capabilities import Flips, Segments, capability, offers
 from systola.model.encodings import Array, Bits
 from systola.model.incremental import cross_segments, flip, measures_from_state, update_prefix
 from systola.model.objective import better
-from systola.model.population import VECTOR, evaluate_plain, update_best
+from systola.model.population import ROW_PADDING, evaluate_plain, update_best
 from systola.model.problem import Problem, record_type_of, space_of
 from systola.model.rng import below
 from systola.simd.bits import lowest_one, segment_mask, toggle, words_for
@@ -40,7 +40,7 @@ class Systolic(NamedTuple):
     flavour: int
     length: int  # cells in a row
     width: int  # rows
-    plan: Array  # [cells + VECTOR, 4] int32: segment first <= i < last, flipped decision, cells alike from here
+    plan: Array  # [cells + ROW_PADDING, 4] int32: segment first <= i < last, flipped decision, cells alike from here
 
 
 @dispatched
@@ -170,7 +170,7 @@ def _step_cells(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
                 k += 1
             n = k
         # Whole vectors: what is computed past the run is never looked at, and there is memory for it.
-        padded = min((n + VECTOR - 1) // VECTOR * VECTOR, chunk)
+        padded = min((n + ROW_PADDING - 1) // ROW_PADDING * ROW_PADDING, chunk)
         evaluate_children(s, lane, h, v, padded, self.plan, cell)
         row = 2 * lane * chunk
         _choose(problem, scores, lanes, np.uint64(h), np.uint64(v), np.uint64(padded), np.uint64(row), np.uint64(chunk))
@@ -287,7 +287,7 @@ class SGS:
         columns = [c.ravel() for c in columns]
         segments = capability(problem, Segments)
         columns.append(count_alike(columns[0], columns[1], columns[2], segments.span if segments else 1))
-        plan = np.zeros((cells + VECTOR, 4), np.int32, order="F")
+        plan = np.zeros((cells + ROW_PADDING, 4), np.int32, order="F")
         plan[:cells] = np.stack(columns, axis=1)
         _choose_child_evaluation(problem)
         return Design(

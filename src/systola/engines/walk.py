@@ -30,7 +30,7 @@ from systola.operators.neighbours import (
     row_begin,
     row_end,
 )
-from systola.simd.rows import VECTOR
+from systola.simd.rows import VECTOR_WIDTH
 
 CURRENT, BEST = 0, 1  # rows of the population
 TABU_LIST = 1  # where the tabu list begins in memory
@@ -138,7 +138,7 @@ def explore(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     if first >= last:
         return
     share = lanes.trial.shape[0] // lanes.step.shape[0]
-    width = min(VECTOR, share - 1)
+    width = min(VECTOR_WIDTH, share - 1)
     at = lane * share
     number = np.int64(first)
     i, j = move_of(self, number)

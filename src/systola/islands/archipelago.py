@@ -16,12 +16,12 @@ from typing import Any
 
 from systola.errors import InputError
 from systola.islands.arrival_log import ArrivalLog, ArrivalRecorder, Replay, join_records, part_of, read_arrival_log
+from systola.islands.checkpoints import SavedSet, Saver, Saving, free_set, open_checkpoint
 from systola.islands.deme import Deme
 from systola.islands.deme_report import DemeReport, Outcome, ProcessReport, describe, history_of, report_of, summarise
 from systola.islands.islands import Islands
 from systola.islands.message import Message
 from systola.islands.plan import Plan
-from systola.islands.saves import SavedSet, Saver, Saving, free_set, open_saves
 from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
@@ -106,7 +106,7 @@ class Archipelago:
         """Run until a budget is met or somebody interrupts."""
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
         with self._saving_on_signal():
-            saved = open_saves(self.resume, self.identity, len(self.plan)) if self.resume else None
+            saved = open_checkpoint(self.resume, self.identity, len(self.plan)) if self.resume else None
             if saved:
                 for deme in self.demes:
                     self._restore(deme, saved)
@@ -217,7 +217,7 @@ class Archipelago:
         mine = [number for number in orphans if owners[number] == self.world.rank]
         saved, self._waiting = None, []
         if mine and self.checkpoint and (self.checkpoint / "manifest.json").exists():
-            saved = open_saves(self.checkpoint, self.identity, len(self.plan))
+            saved = open_checkpoint(self.checkpoint, self.identity, len(self.plan))
         for number in mine:
             deme = self._make(number)
             if saved:

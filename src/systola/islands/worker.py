@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from systola.islands.arrival_log import ArrivalRecorder
+from systola.islands.checkpoints import Saver
 from systola.islands.deme import Deme
 from systola.islands.message import Message
-from systola.islands.saves import Saver
 from systola.islands.transport import BREAK, END, Transport, Vote
 from systola.run.budget import Budget, Spent
 from systola.run.execution import CALL_SECONDS

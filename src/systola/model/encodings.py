@@ -67,7 +67,7 @@ def _sample_bits(space: Any, x: Any, row: Any, seed: Any, purpose: Any, step: An
         x[row, w] &= bits.segment_mask(w, 0, space.n)
 
 
-def _reveal_bits(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None:
+def _decode_bits(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None:
     for w in range(x.shape[1]):
         word = x[row, w]
         for i in range(w << 6, min(space.n, (w + 1) << 6)):
@@ -89,7 +89,7 @@ def _sample_order(space: Any, x: Any, row: Any, seed: Any, purpose: Any, step: A
         x[row, j] = i
 
 
-def _reveal_row(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None:
+def _decode_row(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None:
     for i in range(space.n):
         decisions[lane, i] = x[row, i]
 
@@ -97,9 +97,9 @@ def _reveal_row(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None
 register("sample", Bits, _sample_bits)
 register("sample", Digits, _sample_digits)
 register("sample", Order, _sample_order)
-register("decode", Bits, _reveal_bits)
-register("decode", Digits, _reveal_row)
-register("decode", Order, _reveal_row)
+register("decode", Bits, _decode_bits)
+register("decode", Digits, _decode_row)
+register("decode", Order, _decode_row)
 
 
 def _length(problem: Any, n: int | str) -> int:
@@ -188,8 +188,8 @@ class Binary(Encoding):
 
     def are_valid(self, space: Any, rows: Array) -> Array:
         surplus = 64 * rows.shape[1] - space.n  # bits of the last word that stand for nothing
-        sound: Array = rows[:, -1] <= np.uint64(2**64 - 1) >> np.uint64(surplus)
-        return sound
+        valid: Array = rows[:, -1] <= np.uint64(2**64 - 1) >> np.uint64(surplus)
+        return valid
 
 
 @dataclass(frozen=True)
@@ -235,8 +235,8 @@ class Integers(Encoding):
         return rows.astype(np.int32)
 
     def are_valid(self, space: Any, rows: Array) -> Array:
-        sound: Array = ((rows >= space.low) & (rows <= space.high)).all(axis=1)
-        return sound
+        valid: Array = ((rows >= space.low) & (rows <= space.high)).all(axis=1)
+        return valid
 
 
 @dataclass(frozen=True)
@@ -259,5 +259,5 @@ class Permutation(Encoding):
         return rows.astype(np.int32)
 
     def are_valid(self, space: Any, rows: Array) -> Array:
-        sound: Array = (np.sort(rows, axis=1) == np.arange(space.n)).all(axis=1)
-        return sound
+        valid: Array = (np.sort(rows, axis=1) == np.arange(space.n)).all(axis=1)
+        return valid

@@ -18,7 +18,7 @@ from systola.model.objective import evaluate, fitness, prefers, violation, write
 
 NEVER = -1
 OUT_OF_ROOM = 0  # index in an engine's `memory` of the flag for "no room to end this step"
-VECTOR = 8  # numbers that a CPU computes at once; populations and plans have this many spare rows
+ROW_PADDING = 8  # spare rows of populations and plans, so that kernels may compute whole vectors past the end
 
 
 class Population(NamedTuple):
@@ -90,10 +90,10 @@ def evaluate_plain(s: Any, x: Any, row: Any, lane: Any, measures: Any) -> None:
     """Measure the stored solution x[row] with the plain objective."""
     problem, space, lanes = s.problem, s.space, s.lanes
     decode(space, x, row, lanes.decisions, lane)
-    sound = try_evaluate(problem, lanes.decisions[lane], measures)
+    valid = try_evaluate(problem, lanes.decisions[lane], measures)
     for k in range(measures.shape[0]):
-        sound = sound and -np.inf < measures[k] and measures[k] < np.inf  # which no NaN is
-    if not sound:
+        valid = valid and -np.inf < measures[k] and measures[k] < np.inf  # which no NaN is
+    if not valid:
         if lanes.faults[lane] == 0:
             decode(space, x, row, lanes.faulty, lane)  # once more: `evaluate` may have changed what it was given
         lanes.faults[lane] += 1

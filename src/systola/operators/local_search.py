@@ -59,7 +59,7 @@ def _beats(s: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
 
 
 @inlined
-def _adopt(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) -> None:
+def _apply_swap(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) -> None:
     """Exchange i and j in x[row]; its measures and state are those of the trial."""
     x = population.x
     x[row, i], x[row, j] = x[row, j], x[row, i]
@@ -94,7 +94,7 @@ def best_swap(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
             break
         if j != position and _beats(s, row, position, j, lane):
             found = np.int64(j)
-    _adopt(population, lanes, row, position, found, best)
+    _apply_swap(population, lanes, row, position, found, best)
 
 
 def best_swap_by_gains(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
@@ -109,7 +109,7 @@ def best_swap_by_gains(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> No
         if gains[j] > gains[found] and j != position:
             found = np.int64(j)
     _try(s, row, position, found, 2 * lane, lane)
-    _adopt(population, lanes, row, position, found, 2 * lane)
+    _apply_swap(population, lanes, row, position, found, 2 * lane)
 
 
 def descent(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
@@ -126,7 +126,7 @@ def descent(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
                 if _beats(s, row, i, j, lane):
                     found = i * space.n + j
         if found >= 0:
-            _adopt(population, lanes, row, found // space.n, found % space.n, 2 * lane)
+            _apply_swap(population, lanes, row, found // space.n, found % space.n, 2 * lane)
 
 
 @called

@@ -61,15 +61,15 @@ FIELDS = ("n", "starts", "others", "low", "sense")  # of an engine's record, for
 # Rows and places.
 
 
-def _locate_pair(self: Any, number: Any) -> Any:
+def _move_of_pair(self: Any, number: Any) -> Any:
     return pair_of(number, self.n)
 
 
-def _locate_insertion(self: Any, number: Any) -> Any:
+def _move_of_insertion(self: Any, number: Any) -> Any:
     return insertion_of(number, self.n)
 
 
-def _locate_value(self: Any, number: Any) -> Any:
+def _move_of_value(self: Any, number: Any) -> Any:
     return reassignment_of(number, self.starts, self.others)
 
 
@@ -77,7 +77,7 @@ def _end_of_values(self: Any, i: Any) -> Any:
     return np.int64(self.starts[i + 1] - self.starts[i])
 
 
-def _locate_decision(self: Any, number: Any) -> Any:
+def _move_of_decision(self: Any, number: Any) -> Any:
     return np.int64(0), np.int64(number)
 
 
@@ -223,7 +223,7 @@ def _accept_by_table(self: Any, s: Any, i: Any, j: Any, best_trial: Any) -> None
         _evaluate_only(self, s)
 
 
-_PAIRS: dict[str, Implementation] = {"move_of": _locate_pair, "row_begin": _begin_after, "row_end": _end_of_all}
+_PAIRS: dict[str, Implementation] = {"move_of": _move_of_pair, "row_begin": _begin_after, "row_end": _end_of_all}
 _PLAIN: dict[str, Implementation] = {
     "row_begin": _begin_at_zero,
     "row_end": _end_of_all,
@@ -237,7 +237,7 @@ _KNOWN: dict[str, tuple[Any, dict[str, Implementation]]] = {
     "flip": (
         Bits,
         {
-            "move_of": _locate_decision,
+            "move_of": _move_of_decision,
             "apply_move": _flip,
             "set_tabu": set_decision_tabu,
             "is_tabu": is_decision_tabu,
@@ -250,7 +250,7 @@ _KNOWN: dict[str, tuple[Any, dict[str, Implementation]]] = {
     "reassign": (
         Digits,
         {
-            "move_of": _locate_value,
+            "move_of": _move_of_value,
             "row_end": _end_of_values,
             "apply_move": _reassign,
             "set_tabu": set_value_tabu,
@@ -261,7 +261,7 @@ _KNOWN: dict[str, tuple[Any, dict[str, Implementation]]] = {
     "insertion": (
         Order,
         {
-            "move_of": _locate_insertion,
+            "move_of": _move_of_insertion,
             "is_move": _is_insertion,
             "apply_move": _insert,
             "set_tabu": set_precedence_tabu,

@@ -15,7 +15,7 @@ from systola.model.encodings import Array
 from systola.model.population import Population
 from systola.model.problem import Problem, space_of
 from systola.reading import is_whole
-from systola.run.faults import check_faults, told_plainly
+from systola.run.faults import check_faults, explaining_errors
 from systola.run.search import Found, Saved, Search, Solutions
 
 _LONG_SECONDS = 0.2  # a step that takes longer is made a few lanes at a time
@@ -82,7 +82,7 @@ class EngineSearch(Search):
         return self.session.memory
 
     def compile(self) -> None:
-        with told_plainly(self.problem):
+        with explaining_errors(self.problem):
             self.session.compile()
 
     def start(self, solutions: Solutions = ()) -> None:
@@ -91,19 +91,19 @@ class EngineSearch(Search):
         self._starting = True
         self._open_step()
         # With the first row there is an answer: it is made whoever asks to stop, and is in the last of these lanes.
-        self._cover(-(-self.session.lanes // max(1, rows)))
+        self._run_lanes(-(-self.session.lanes // max(1, rows)))
         self.evaluations = max(1, self.evaluations)
 
     def advance(self, steps: int, seconds: float = math.inf) -> int:
         made, limited = 0, seconds < math.inf
         if not self.whole:
-            made = self._cover(self._count_lanes(seconds))
+            made = self._run_lanes(self._count_lanes(seconds))
             if limited or not self.whole:
                 return made
         if made < steps:
             if limited and not 0 < self._pace <= _LONG_SECONDS:
                 self._begin_long_step()
-                made += self._cover(1)
+                made += self._run_lanes(1)
             else:
                 made += self._sweep(steps - made, seconds)
         return made
@@ -144,7 +144,7 @@ class EngineSearch(Search):
         lanes, took = self._latest
         return max(1, min(4 * lanes, int(lanes * seconds / max(took, 1e-9))))
 
-    def _cover(self, lanes: int) -> int:
+    def _run_lanes(self, lanes: int) -> int:
         """The next lanes of the step under way; how many steps became whole by it."""
         session, low = self.session, self._low
         high = min(low + lanes, session.lanes)

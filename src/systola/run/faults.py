@@ -46,7 +46,7 @@ def explain_fault(problem: Problem, x: Array) -> str:
 
 
 @contextmanager
-def told_plainly(problem: Problem) -> Iterator[None]:
+def explaining_errors(problem: Problem) -> Iterator[None]:
     """While kernels are compiled: Numba's long errors become a sentence."""
     try:
         yield

@@ -1,7 +1,7 @@
 """Neighbours of a flowshop's schedule, measured side by side.
 
 What is kept of a schedule, its *prefix states*, is when each machine gets free after each number of jobs and what has
-been counted up to there, one line for each machine and count (see `passage`); then, for the makespan alone, how long it
+been counted up to there, one line for each machine and count (see `simd`); then, for the makespan alone, how long it
 takes each machine from each job to the end, and how late the end is for the release dates of the jobs to come. A
 neighbour shares the beginning with the schedule, and neighbours that differ in where one job is put share the jobs that
 follow, too: they pass the machines together, as one vector.
@@ -15,8 +15,8 @@ import numpy as np
 
 from systola.jit.compile import called, inlined
 from systola.model.objective import better
-from systola.problems.flowshop.passage import COUNTS, breadth, meet, pass_job, pass_run
-from systola.simd.rows import VECTOR, narrow, padded, part
+from systola.problems.flowshop.simd import COUNTS, breadth, meet, pass_job, pass_run
+from systola.simd.rows import VECTOR_WIDTH, narrow, padded, part
 
 MAKESPAN, TARDINESS = 0, 1  # measures are counted so; tardy jobs and flow time come after
 _NOWHERE = -1
@@ -39,13 +39,13 @@ def numbers_of_work(jobs: int, machines: int) -> int:
 
 def numbers_of_front(machines: int) -> int:
     """How many numbers a front has."""
-    return (machines + COUNTS) * VECTOR
+    return (machines + COUNTS) * VECTOR_WIDTH
 
 
 @inlined
 def _rest_of(machines: Any, width: Any) -> Any:
     """Where a lane's work has the other jobs."""
-    return (machines + COUNTS) * VECTOR + (2 * machines + COUNTS + 1) * width
+    return (machines + COUNTS) * VECTOR_WIDTH + (2 * machines + COUNTS + 1) * width
 
 
 @called
@@ -96,7 +96,7 @@ def _report(problem: Any, work: Any, lane: Any, measures: Any) -> None:
     m = problem.times.shape[1]
     for k in range(measures.shape[0]):
         which = problem.order[k]
-        measures[k] = work[VECTOR * (m - 1 if which == MAKESPAN else m + which - TARDINESS) + lane]
+        measures[k] = work[VECTOR_WIDTH * (m - 1 if which == MAKESPAN else m + which - TARDINESS) + lane]
 
 
 @called
@@ -104,10 +104,10 @@ def _move_alone(problem: Any, x: Any, i: Any, j: Any, prepared: Any, work: Any) 
     """The front of the neighbour in which the job in place i comes to place j: from the first place that changes."""
     n, m = problem.times.shape
     width = _width(n)
-    front = part(work, 0, (m + COUNTS) * VECTOR)
+    front = part(work, 0, (m + COUNTS) * VECTOR_WIDTH)
     begin = min(i, j)
     for k in range(m + COUNTS):
-        front[VECTOR * k] = prepared[k * width + begin]
+        front[VECTOR_WIDTH * k] = prepared[k * width + begin]
     for t in range(begin, n):
         source = t
         if t == j:
@@ -126,7 +126,7 @@ def remove_item(self: Any, x: Any, i: Any, prepared: Any, work: Any) -> None:
         return  # neighbours come one at a time, and there is no room for more
     n, m = self.times.shape
     width = _width(n)
-    at = (m + COUNTS) * VECTOR
+    at = (m + COUNTS) * VECTOR_WIDTH
     rest = _rest_of(m, width)
     for t in range(n - 1):
         work[rest + t] = x[t if t < i else t + 1]
@@ -143,11 +143,11 @@ def _try_places(problem: Any, job: Any, first: Any, last: Any, count: Any, work:
     """A front for the schedules in which the job comes before place `first`, ..., `last` - 1 of the `count` others."""
     n, m = problem.times.shape
     width = _width(n)
-    at = (m + COUNTS) * VECTOR
+    at = (m + COUNTS) * VECTOR_WIDTH
     front = part(work, 0, at)
     for k in range(m + COUNTS):
         for lane in range(breadth(work)):
-            front[VECTOR * k + lane] = work[at + k * width + first + lane]
+            front[VECTOR_WIDTH * k + lane] = work[at + k * width + first + lane]
     pass_job(front, last - first, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
     if problem.alone:  # Taillard's acceleration: what comes after is known
         tails = at + (m + COUNTS) * width + first
@@ -187,7 +187,7 @@ def evaluate_insertions(
 def best_insertion(self: Any, x: Any, count: Any, item: Any, work: Any, measures: Any) -> Any:
     """See `model.incremental.best_insertion`."""
     n, m = self.times.shape
-    lines = (m + COUNTS) * VECTOR
+    lines = (m + COUNTS) * VECTOR_WIDTH
     rest = _rest_of(m, _width(n))
     for t in range(count):
         work[rest + t] = x[t]

@@ -16,7 +16,7 @@ from systola.model.capabilities import buffer_of, capability
 from systola.model.problem import record_of
 from systola.problems.flowshop import schedules
 from systola.problems.flowshop.problem import MEASURES
-from systola.simd.rows import VECTOR
+from systola.simd.rows import VECTOR_WIDTH
 
 SIZES = st.sampled_from([1, 2, 3, 15, 16, 17, 31, 32, 33]) | st.integers(1, 40)
 ROW, AT, UNTOUCHED = 1, 3, -77  # of the solutions; of the trials; a number that is no measure
@@ -99,7 +99,7 @@ def arrays_of(problem, verbs, apart=False):
     prepared, work = (np.full(buffer.size, 9, buffer.dtype) for buffer in (kept, room))
     if apart:
         work = np.full((room.size, 2), 9, room.dtype)[:, 1]
-    trial = np.full((VECTOR + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
+    trial = np.full((VECTOR_WIDTH + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
     return record_of(problem) if verbs is COMPILED else widen(record_of(problem)), prepared, work, trial
 
 
@@ -132,7 +132,7 @@ def check_survey(problem, x, i, blocks, verbs, apart=False):
 def cut(n, points):
     """Runs of places from the first to the last, none longer than a vector."""
     edges = sorted({0, n, *points})
-    whole = [p for a, b in pairwise(edges) for p in range(a, b, VECTOR)]
+    whole = [p for a, b in pairwise(edges) for p in range(a, b, VECTOR_WIDTH)]
     return list(zip(whole, [*whole[1:], n], strict=True))
 
 
@@ -244,9 +244,9 @@ def test_room():
     """As much as is used: a front for one neighbour, and for all an outlook without one job and the other jobs."""
     problem = sy.Flowshop(np.ones((32, 3), int))
     kept, work, single = buffers_of(problem)
-    assert single == 6 * VECTOR
-    assert kept.size == 10 * 3 * VECTOR  # 33 moments are three vectors
-    assert work.size == single + kept.size + 3 * VECTOR
+    assert single == 6 * VECTOR_WIDTH
+    assert kept.size == 10 * 3 * VECTOR_WIDTH  # 33 moments are three vectors
+    assert work.size == single + kept.size + 3 * VECTOR_WIDTH
     assert kept.dtype == work.dtype == np.int32
     assert buffers_of(sy.Flowshop(np.full((32, 3), 10**9)))[0].dtype == np.int64
     assert schedules.numbers_of_front(3) == single

@@ -79,7 +79,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return dict(data)
 
 
-def open_saves(folder: Path, identity: dict[str, Any], demes: int) -> SavedSet:
+def open_checkpoint(folder: Path, identity: dict[str, Any], demes: int) -> SavedSet:
     """The whole set in a folder, of the run that this identity describes."""
     data = read_manifest(folder)
     check_identity(data["run"], identity, folder)
