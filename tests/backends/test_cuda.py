@@ -119,7 +119,7 @@ def test_same_trace_of_reassignments_races_checked(engine):
 @pytest.mark.parametrize(
     ("jobs", "objectives", "engine"),
     [
-        (18, "makespan,tardiness,tardy", sy.Tabu()),  # 289 moves: more than conclude looks at before they are gathered
+        (18, "makespan,tardiness,tardy", sy.Tabu()),  # 289 moves: more than end_step looks at without a reduction
         (5, "makespan", sy.Tabu(tenure=2)),
         (6, "tardiness,makespan,flowtime", sy.IteratedGreedy(size=3, rounds=2)),
         (7, "makespan", sy.IteratedGreedy(size=3, rounds=1)),

@@ -77,7 +77,7 @@ def leave(members: list[Member], new: list[Member]) -> list[Member]:
     return old + new
 
 
-def admit_all(members: list[Member], near: list[tuple[Solution, Worth]]) -> list[Member]:
+def insert_all(members: list[Member], near: list[tuple[Solution, Worth]]) -> list[Member]:
     """New ones, of which no member covers any, first get along with each other; then old ones leave."""
     new: list[Member] = []
     for x, worth in near:
@@ -95,8 +95,8 @@ def admit_all(members: list[Member], near: list[tuple[Solution, Worth]]) -> list
     return leave(members, new)
 
 
-def admit_one_by_one(members: list[Member], new: list[Member], archive_size: int | None) -> list[Member]:
-    """If there is a cap, a full archive takes only what makes a member leave."""
+def insert_one_by_one(members: list[Member], new: list[Member], archive_size: int | None) -> list[Member]:
+    """If there is a limit, a full archive takes only what makes a member leave."""
     for one in new:
         if any(weakly_dominates(m.worth, one.worth) for m in members):
             continue
@@ -131,16 +131,16 @@ def run(measure: Callable[[Solution], Worth], engine: Any, first: Solution, seed
             near = [(x, w) for x, w in near if weakly_dominates(w, here) and w != here]
         near = [(x, w) for x, w in near if not any(weakly_dominates(m.worth, w) for m in state.archive)]
         if engine.archive_size is None:
-            state.archive = admit_all(state.archive, near)
+            state.archive = insert_all(state.archive, near)
         else:
-            state.archive = admit_one_by_one(state.archive, [Member(x, w) for x, w in near], engine.archive_size)
+            state.archive = insert_one_by_one(state.archive, [Member(x, w) for x, w in near], engine.archive_size)
         left = [m for m in state.archive if not m.explored]
         if left:
             chosen = left[int(below(draw(seed, STEP, step, 0, 0)[0], len(left)))]
             chosen.explored = True
             state.now = chosen.x
         else:
-            state.aside = admit_one_by_one(state.aside, state.archive, engine.archive_size)
+            state.aside = insert_one_by_one(state.aside, state.archive, engine.archive_size)
             state.restarts += 1
             state.now = shuffled(len(first), seed, step)
             state.archive = [Member(state.now, measure(state.now), True)]

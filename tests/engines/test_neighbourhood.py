@@ -17,10 +17,10 @@ from systola.model.rng import STEP, below, draw
 
 SEED = 4
 PROBLEMS = {
-    "tallies": small_multi_knapsack(21, 4),
-    "tallies, two words": small_multi_knapsack(70, 17),
+    "states": small_multi_knapsack(21, 4),
+    "states, two words": small_multi_knapsack(70, 17),
     "loose": small_multi_knapsack(66, 2, tightness=0.9),
-    "measures as tallies": small_knapsack(21),
+    "measures as states": small_knapsack(21),
     "interacting flips": sy.MMDP(24),
     "interacting flips across words": sy.MMDP(66),
     "plain": OneMax(20),
@@ -92,7 +92,7 @@ def test_equals_naive_twin(name, options):
 
 
 def test_tallies_stay_those_of_the_solutions():
-    problem = PROBLEMS["tallies, two words"]
+    problem = PROBLEMS["states, two words"]
     design, session = open_run(problem, sy.SNS(True, True, True, repair=True, seeded=True))
     session.sweep(1, 30, 0, session.lanes)
     population = session.population()

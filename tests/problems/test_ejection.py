@@ -45,7 +45,7 @@ assignments = st.builds(
 )
 
 
-def tally_of(problem, x):
+def state_from_scratch(problem, x):
     state = np.zeros(2 + len(problem.capacities), np.int64)
     init_state(widen(record_of(problem)), x[None], 0, state)
     return state
@@ -64,7 +64,7 @@ def refined(problem, x, length, seed, call=search_around):
     """A refined solution, its state, and what is left in the workspace."""
     buffer = buffer_of(problem, capability(problem, LocalSearch).work)
     work = np.zeros(buffer.size, buffer.dtype)
-    stored, state = x.astype(np.int32)[None], tally_of(problem, x)
+    stored, state = x.astype(np.int32)[None], state_from_scratch(problem, x)
     record = record_of(problem) if call is compiled else widen(record_of(problem))
     call(record, stored[0], state, problem.guide(), work, length, (np.uint64(seed), SEARCH, 1, 0), new_flag())
     return stored[0], state, work
@@ -77,8 +77,8 @@ class TestRefinement:
         bind(type(problem))
         x = np.random.default_rng(seed).integers(0, len(problem.capacities), problem.jobs)
         made, state, work = refined(problem, x, length, seed)
-        assert state.tolist() == tally_of(problem, made).tolist()
-        assert fitness_of(problem, state) >= fitness_of(problem, tally_of(problem, x))
+        assert state.tolist() == state_from_scratch(problem, made).tolist()
+        assert fitness_of(problem, state) >= fitness_of(problem, state_from_scratch(problem, x))
         again, same, _ = refined(problem, x, length, seed, compiled)
         assert (again.tolist(), same.tolist()) == (made.tolist(), state.tolist())
         assert sorted(jobs_in_rings(problem, work)) == list(range(problem.jobs))
@@ -89,7 +89,7 @@ class TestRefinement:
             problem = assignment(3, 8, (9, 9), 1.0, seed % 2 == 1, seed)
             bind(type(problem))
             every = np.indices((3,) * 8).reshape(8, -1).T
-            best = max(fitness_of(problem, tally_of(problem, x)) for x in every)
+            best = max(fitness_of(problem, state_from_scratch(problem, x)) for x in every)
             _, state, _ = refined(problem, every[0], 20_000, seed, compiled)
             assert fitness_of(problem, state) == best
 

@@ -90,8 +90,8 @@ def orders(draw, problem):
     return np.array([draws.permutation(len(problem.times)) for _ in range(3)], np.int32)
 
 
-def arrays_of(problem, verbs, apart=False):
-    """Problem as it is seen, room for an outlook and for work, full of something else, and trials.
+def arrays_of(problem, functions, apart=False):
+    """Problem as it is seen, room for prefix states and for work, full of something else, and trials.
 
     `apart`: numbers of the work do not lie together, as on a GPU.
     """
@@ -100,13 +100,13 @@ def arrays_of(problem, verbs, apart=False):
     if apart:
         work = np.full((room.size, 2), 9, room.dtype)[:, 1]
     trial = np.full((VECTOR_WIDTH + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
-    return record_of(problem) if verbs is COMPILED else widen(record_of(problem)), prepared, work, trial
+    return record_of(problem) if functions is COMPILED else widen(record_of(problem)), prepared, work, trial
 
 
-def check_survey(problem, x, i, blocks, verbs, apart=False):
+def check_insertions(problem, x, i, blocks, functions, apart=False):
     """The neighbours in which job i is moved, a block of places at a time."""
-    record, prepared, work, trial = arrays_of(problem, verbs, apart)
-    prepare, remove, evaluate, _ = verbs
+    record, prepared, work, trial = arrays_of(problem, functions, apart)
+    prepare, remove, evaluate, _ = functions
     before = x.copy()
     prepare(record, x[ROW], prepared)
     known, fresh = prepared.copy(), True
@@ -142,15 +142,15 @@ def draw_blocks(draw, n):
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
-@pytest.mark.parametrize("verbs", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize("functions", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
 @settings(deadline=None, max_examples=250)
 @given(st.data())
-def test_neighbours(wide, verbs, data):
+def test_neighbours(wide, functions, data):
     problem = data.draw(shops(wide))
     assert wide or problem.narrow
     x = orders(data.draw, problem)
     i = data.draw(st.integers(0, len(problem.times) - 1))
-    check_survey(problem, x, i, draw_blocks(data.draw, len(problem.times)), verbs)
+    check_insertions(problem, x, i, draw_blocks(data.draw, len(problem.times)), functions)
 
 
 @pytest.mark.parametrize("jobs", [2, 15, 16, 17, 31, 32, 33])
@@ -161,13 +161,13 @@ def test_all_neighbours_around_whole_vectors(jobs, objectives):
     x = np.array([np.random.default_rng(jobs + k).permutation(jobs) for k in range(3)], np.int32)
     for i in range(jobs):
         for points in ((), range(0, jobs, 2), range(jobs)):
-            check_survey(problem, x, i, cut(jobs, points), COMPILED)
+            check_insertions(problem, x, i, cut(jobs, points), COMPILED)
 
 
-def check_place(problem, x, count, item, verbs, apart=False):
-    record, _, work, trial = arrays_of(problem, verbs, apart)
+def check_place(problem, x, count, item, functions, apart=False):
+    record, _, work, trial = arrays_of(problem, functions, apart)
     before = x.copy()
-    place = verbs[3](record, x[ROW], count, item, work, trial[AT : AT + 2])
+    place = functions[3](record, x[ROW], count, item, work, trial[AT : AT + 2])
     order = x[ROW, :count].tolist()
     assert place == best_place(problem, order, item)
     counted = 1 if problem.alone else len(MEASURES)
@@ -178,15 +178,15 @@ def check_place(problem, x, count, item, verbs, apart=False):
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
-@pytest.mark.parametrize("verbs", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize("functions", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
 @settings(deadline=None, max_examples=250)
 @given(st.data())
-def test_best_place(wide, verbs, data):
+def test_best_place(wide, functions, data):
     """The first of the best places for a job that is not among the first of an order."""
     problem = data.draw(shops(wide))
     x = orders(data.draw, problem)
     count = data.draw(st.integers(0, len(problem.times) - 1) | st.just(len(problem.times) - 1))
-    check_place(problem, x, count, int(x[ROW, data.draw(st.integers(count, len(problem.times) - 1))]), verbs)
+    check_place(problem, x, count, int(x[ROW, data.draw(st.integers(count, len(problem.times) - 1))]), functions)
 
 
 @settings(deadline=None, max_examples=100)
@@ -194,7 +194,7 @@ def test_best_place(wide, verbs, data):
 def test_one_schedule_at_a_time(problem, data):
     """Compiled as for a GPU."""
     x, last = orders(data.draw, problem), len(problem.times) - 1
-    check_survey(problem, x, data.draw(st.integers(0, last)), draw_blocks(data.draw, last + 1), COMPILED, True)
+    check_insertions(problem, x, data.draw(st.integers(0, last)), draw_blocks(data.draw, last + 1), COMPILED, True)
     count = data.draw(st.integers(0, last))
     check_place(problem, x, count, int(x[ROW, data.draw(st.integers(count, last))]), COMPILED, True)
 
@@ -204,9 +204,9 @@ def test_first_of_equal_places(count):
     """Jobs that are all alike are as good in any place."""
     problem = sy.Flowshop(np.full((33, 2), 4), np.full(33, 40), None, "makespan,tardiness")
     x = np.tile(np.arange(33, dtype=np.int32), (3, 1))
-    for verbs in (INTERPRETED, COMPILED):
-        record, _, work, trial = arrays_of(problem, verbs)
-        assert verbs[3](record, x[ROW], count, 32, work, trial[AT : AT + 2]) == 0
+    for functions in (INTERPRETED, COMPILED):
+        record, _, work, trial = arrays_of(problem, functions)
+        assert functions[3](record, x[ROW], count, 32, work, trial[AT : AT + 2]) == 0
 
 
 @settings(deadline=None, max_examples=40)
@@ -241,7 +241,7 @@ def test_outlook(problem, seed):
 
 
 def test_room():
-    """As much as is used: a front for one neighbour, and for all an outlook without one job and the other jobs."""
+    """As much as is used: a front for one neighbour, and for all prefix states without one job and the other jobs."""
     problem = sy.Flowshop(np.ones((32, 3), int))
     kept, work, single = buffers_of(problem)
     assert single == 6 * VECTOR_WIDTH

@@ -47,18 +47,18 @@ def register(function: str, record: Any, implementation: Implementation) -> None
     _implementations[function, record.__name__] = implementation
 
 
-def implementation_of(dispatched: str, record: Any) -> Implementation:
-    """The body of `verb` for this record, or for the problem of a step; a TypeError names what is missing."""
+def implementation_of(function: str, record: Any) -> Implementation:
+    """What a dispatched function does for this record, or for a step's problem; a TypeError names what is missing."""
     name = type(getattr(record, _BY_PROBLEM, record)).__name__
     try:
-        return _implementations[dispatched, name]
+        return _implementations[function, name]
     except KeyError:
-        raise TypeError(f"{name} has no {dispatched}") from None
+        raise TypeError(f"{name} has no {function}") from None
 
 
-def has_implementation(dispatched: str, record: Any) -> bool:
-    """Whether `verb` means anything for records of this type."""
-    return (dispatched, record.__name__) in _implementations
+def has_implementation(function: str, record: Any) -> bool:
+    """Whether a dispatched function is implemented for records of this type."""
+    return (function, record.__name__) in _implementations
 
 
 def dispatched(call: F) -> F:
