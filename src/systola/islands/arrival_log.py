@@ -36,7 +36,7 @@ class ArrivalRecorder:
         self.failure = ""
 
     def record_import(self, deme: int, step: int, messages: list[Message]) -> None:
-        """These messages were taken in by a deme after this step."""
+        """A deme imported these messages after this step."""
         if messages:
             self._write(_IMPORTS, deme, step, *(v for p in messages for v in (p.source, p.serial)))
 
@@ -159,7 +159,7 @@ class Replay(Mailboxes):
 
     def __init__(self, workers: int, log: ArrivalLog) -> None:
         super().__init__(workers, 1, 1)
-        self._events = 0  # messages sent or taken in
+        self._events = 0  # messages sent or imported
         self._idle: dict[int, int] = {}  # of each thread with nothing to do: how many events there had been then
         self._sent: dict[tuple[int, int, int], Message] = {}
         self._skipped = {d: {(step, target) for step, target in rows} for d, rows in log.skipped.items()}

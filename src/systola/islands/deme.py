@@ -1,4 +1,4 @@
-"""A deme: a search on its own, that exports some of its solutions and lets in what others send."""
+"""A deme: a search on its own, that exports some of its solutions and imports those of others."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class Deme:
         return int(self.pool.state[COUNT])
 
     def save(self, waiting: list[Message]) -> Saved | None:
-        """All that the deme needs to go on, with what has arrived and was not taken in; None if it left a step."""
+        """All that the deme needs to go on, with what has arrived and was not imported; None if it left a step."""
         saved = self.search.save()
         if saved is None:
             return None

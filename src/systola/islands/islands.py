@@ -94,7 +94,7 @@ class Islands:
         if degree * rate > out:
             raise InputError(
                 f"`{degree} * rate <= export_every` must hold for demes with {degree} neighbours, or more arrives than "
-                f"can be taken in (Condition 2 of Liu, Wang 2015), but got rate {rate} and export_every {out}; set "
+                f"can be imported (Condition 2 of Liu, Wang 2015), but got rate {rate} and export_every {out}; set "
                 f"export_every to {degree * rate} or more, or rate to {out // degree} or less"
             )
         if self.pool < slots * degree:

@@ -23,7 +23,7 @@ from systola.islands.transport import Vote
 from systola.model.encodings import Array
 
 _TAG, _PART = 7, 9
-_MOST_PROBES = 16  # messages taken in at a time: whoever is flooded must get on with its own work
+_MOST_PROBES = 16  # messages received at a time: whoever is flooded must get on with its own work
 _NAP_SECONDS = 30e-6
 _PATIENCE_SECONDS = 5.0  # with others that may have the same error to tell
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE")
@@ -151,7 +151,7 @@ class MpiWorld:
     def join_meeting(self, code: int, digest: int | None, until: float | None) -> tuple[int, bool]:
         """Meet the others: the exit code of those that have failed, and whether the digests of others are the same.
 
-        Nobody knows the teller if they have not come in time.
+        Nobody knows the reporter if they have not come in time.
         """
         from mpi4py import MPI
 
@@ -283,7 +283,7 @@ class MpiTransport:
         self._parts += [room.tobytes() for _, room in done]
 
     def flush(self) -> None:
-        """My messages have been taken in, then all ranks say so of theirs; until then, take in what comes."""
+        """Wait until my messages have been received and all ranks say so of theirs; meanwhile receive what comes."""
 
         def all_taken() -> bool:
             self._probe()

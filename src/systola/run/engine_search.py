@@ -42,7 +42,7 @@ class EngineSearch(Search):
     """An engine laid out for a problem, and the session in which its kernels run.
 
     A step that takes long is cut: lanes are independent within a step, so a call makes a few of them. What is injected
-    waits in a queue; before each step from the second on one solution is let in, as the best of another deme is.
+    waits in a queue; before each step from the second on one solution is accepted, as the best of another deme is.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class EngineSearch(Search):
         self.per_step = setup.design.per_step
         self.whole = True
         self._pace = 0.0  # seconds that a step takes, 0 before the first one
-        self._immigrants: list[Array] = []  # rows of storage that wait to be let in
+        self._immigrants: list[Array] = []  # rows of storage that wait to be accepted
         self._injected = False  # whether one of them was, before the step under way
         self._starting = False  # the step under way is the first population
         self._low = 0  # lanes of it that are done
@@ -109,7 +109,7 @@ class EngineSearch(Search):
         return made
 
     def _sweep(self, steps: int, seconds: float) -> int:
-        """Whole steps, as many as fit into the time; one by one as long as somebody waits to be let in."""
+        """Whole steps, as many as fit into the time; one by one as long as immigrants wait."""
         session, limited, made = self.session, seconds < math.inf, 0
         if limited:
             steps = min(steps, max(1, int(seconds / self._pace)))
