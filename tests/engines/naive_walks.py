@@ -204,14 +204,14 @@ def improved(world: World, x: Solution, drawn: list[int]) -> Solution:
     return x
 
 
-def patience(warmth: float, r0: int, r1: int) -> float:
+def patience(temperature_unit: float, r0: int, r1: int) -> float:
     """How much may be lost: zeros before the first one of r0, lowest bit first, at most 40, and a fraction."""
     zeros = len(f"{r0 + (1 << 40):041b}"[::-1].partition("1")[0])
-    return warmth * _LN2 * (zeros + r1 / 2**32)
+    return temperature_unit * _LN2 * (zeros + r1 / 2**32)
 
 
 def iterated_greedy(
-    world: World, engine: Any, warmth: float, first: Sequence[Solution], seed: int
+    world: World, engine: Any, temperature_unit: float, first: Sequence[Solution], seed: int
 ) -> Iterator[tuple[State, int]]:
     """After each step from 0 on: the state, and how often a worse order was accepted so far."""
     walks = [list(x) for x in first]
@@ -224,7 +224,7 @@ def iterated_greedy(
             turn = 0
             for _ in range(engine.rounds):
                 x, taken = list(walks[cell]), []
-                for q in range(min(engine.taken, max(1, len(x) - 1))):
+                for q in range(min(engine.destruction_size, max(1, len(x) - 1))):
                     taken.append(x.pop(int(below(numbers(seed, STEP, step, cell, turn + q)[0], len(x)))))
                 turn += len(taken)
                 for items in (taken, []):
@@ -236,7 +236,7 @@ def iterated_greedy(
                 if world.rank(x) > world.rank(best):
                     best, found = x, (step, cell)
                 lost = world.fitness(walks[cell]) - world.fitness(x)
-                if lost <= patience(warmth * engine.temperature, *numbers(seed, STEP, step, cell, turn)[:2]):
+                if lost <= patience(temperature_unit * engine.temperature, *numbers(seed, STEP, step, cell, turn)[:2]):
                     accepted += lost > 0
                     walks[cell] = x
                 turn += 1

@@ -443,7 +443,7 @@ def test_temperature():
     problem = flowshop(6, most=40)
     assert check_twin(problem, sy.IteratedGreedy(2, rounds=1, temperature=0), 5)[-1] == 0
     design = sy.IteratedGreedy(temperature=2.5).prepare(problem)
-    assert design.record.warmth == pytest.approx(0.25 * problem.times.mean())
+    assert design.record.temperature == pytest.approx(0.25 * problem.times.mean())
 
 
 # Who computes it does not matter
@@ -582,7 +582,7 @@ def test_layout():
         (
             Tour(5),
             sy.Tabu(tenure_range=-1),
-            "`tenure_range` must be a whole number with 0 <= spread <= 1000000000, but got -1",
+            "`tenure_range` must be a whole number with 0 <= tenure_range <= 1000000000, but got -1",
         ),
         (Tour(5), sy.Tabu(tenure_range="much"), "`tenure_range` must be a whole number with .*, but got 'much'"),
         (
@@ -606,12 +606,12 @@ def test_layout():
         (
             flowshop(5),
             sy.IteratedGreedy(destruction_size=0),
-            "`taken` must be a whole number with 1 <= taken <= 4, but got 0",
+            "`destruction_size` must be a whole number with 1 <= destruction_size <= 4, but got 0",
         ),
         (
             flowshop(5),
             sy.IteratedGreedy(destruction_size=5),
-            "`taken` must be a whole number with 1 <= taken <= 4, but got 5",
+            "`destruction_size` must be a whole number with 1 <= destruction_size <= 4, but got 5",
         ),
         (flowshop(5), sy.IteratedGreedy(rounds=0), "`rounds` must be a whole number with 1 <= rounds"),
         (flowshop(5), sy.IteratedGreedy(temperature=-0.1), "`temperature` must be a number with 0 <= temperature"),
