@@ -21,8 +21,8 @@ import numpy as np
 import baseline
 import systola as sy
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
-from systola.engines.walk import BEST, NOW
+from systola.backends.session import Setup
+from systola.engines.walk import BEST, CURRENT
 from systola.formats.catalog import open_instance
 from systola.model.problem import bind
 
@@ -48,8 +48,8 @@ def open_shop(name: str) -> sy.Flowshop:
 
 def open_run(problem: sy.Flowshop, threads: int, order: Any) -> CpuSession:
     bind(type(problem))
-    design = sy.Tabu(tenure=TENURE, spread=0).prepare(problem)
-    session = CpuSession(Work(problem, design, 4, np.int64, 1), threads)
+    design = sy.Tabu(tenure=TENURE, tenure_range=0).prepare(problem)
+    session = CpuSession(Setup(problem, design, 4, np.int64, 1), threads)
     session.give(order[None].astype(np.int32))
     session.start(0, session.lanes)
     session.sweep(1, 1, 0, session.lanes)
@@ -74,7 +74,7 @@ def verify(problem: sy.Flowshop, order: Any, iterations: int, threads: int) -> N
     session = open_run(problem, threads, order)
     session.sweep(2, iterations - 1, 0, session.lanes)
     population = session.population()
-    if population.x[NOW].tolist() != wanted["order"] or population.scores[BEST, :3].sum() != wanted["best"]:
+    if population.x[CURRENT].tolist() != wanted["order"] or population.scores[BEST, :3].sum() != wanted["best"]:
         raise SystemExit("the walks differ: nothing is timed")
 
 

@@ -129,8 +129,8 @@ def pymoo_rate(problem: Knapsack, population: int, generations: int, seed: int) 
     algorithm = GA(
         pop_size=population,
         sampling=BinaryRandomSampling(),
-        crossover=TwoPointCrossover(prob=0.9),
-        mutation=BitflipMutation(prob=1.0, prob_var=1.0 / problem.length),
+        crossover_probability=TwoPointCrossover(prob=0.9),
+        mutation_probability=BitflipMutation(prob=1.0, prob_var=1.0 / problem.length),
         eliminate_duplicates=False,
     )
     start = time.perf_counter()

@@ -69,8 +69,8 @@ def tabu(problem: Any, iterations: int, repeats: int) -> dict[str, Any]:
     """Moves a second of one thread: ours inside the engine, one individual after the other."""
     n = space_of(problem).n
     twin = qap_baseline.QuadraticAssignment(problem.flows, problem.distances)
-    shared = {"size": 9, "neighbourhood": "L5", "selection": "random", "replacement": "better", "every": 1}
-    long = sy.Cellular(local_search="tabu", length=iterations // 9 // 4, **shared)
+    shared = {"size": 9, "topology": "L5", "selection": "random", "replacement": "better", "local_search_interval": 1}
+    long = sy.Cellular(local_search="tabu", local_search_steps=iterations // 9 // 4, **shared)
     timed(problem, long, sy.Iterations(1), 1)
     mine, theirs = [], {name: [] for name in TABU_BUILDS}
     for seed in range(1, repeats + 1):
@@ -94,7 +94,7 @@ def exchanges(engine: Any, size: int, steps: int, seed: int) -> int:
     from systola.simd.bits import lowest_one
 
     coins = (draw(seed, SEARCH, step, cell, 0)[0] for step in range(1, steps + 1) for cell in range(size))
-    return sum(engine.length << min(6, int(lowest_one(coin))) for coin in coins)
+    return sum(engine.local_search_steps << min(6, int(lowest_one(coin))) for coin in coins)
 
 
 def deap_rate(problem: Any, population: int, generations: int) -> float:
@@ -142,8 +142,8 @@ def pymoo_rate(problem: Any, population: int, generations: int) -> float:
     algorithm = GA(
         pop_size=population,
         sampling=PermutationRandomSampling(),
-        crossover=OrderCrossover(prob=0.9),
-        mutation=InversionMutation(prob=0.1),
+        crossover_probability=OrderCrossover(prob=0.9),
+        mutation_probability=InversionMutation(prob=0.1),
         eliminate_duplicates=False,
     )
     began = time.perf_counter()

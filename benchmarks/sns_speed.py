@@ -19,7 +19,7 @@ import numpy as np
 import sns_baseline
 import systola as sy
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.formats.catalog import open_instance
 from systola.model.problem import space_of
 
@@ -33,7 +33,7 @@ BUILDS = {
 
 def open_run(problem: sy.Problem, engine: sy.SNS, threads: int) -> tuple[CpuSession, Any]:
     design = engine.prepare(problem)
-    session = CpuSession(Work(problem, design, 2, np.int64, 1), threads)
+    session = CpuSession(Setup(problem, design, 2, np.int64, 1), threads)
     session.compile()
     session.start(0, session.lanes)
     return session, design

@@ -18,7 +18,7 @@ import numpy as np
 import baseline
 import systola as sy
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.formats.catalog import open_instance
 from systola.model.problem import space_of
 
@@ -34,7 +34,7 @@ MOMENTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
 def open_run(problem: sy.Problem, threads: int) -> tuple[CpuSession, object]:
     design = sy.SGS("B").prepare(problem)
     measures = 2 if isinstance(problem, sy.Knapsack) else 1
-    session = CpuSession(Work(problem, design, measures, np.int64, 1), threads)
+    session = CpuSession(Setup(problem, design, measures, np.int64, 1), threads)
     session.compile()
     session.start(0, session.lanes)
     return session, design

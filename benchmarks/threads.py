@@ -16,14 +16,14 @@ import numpy as np
 
 import systola as sy
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.formats.catalog import open_instance
 
 
 def open_session(cells: int, threads: int) -> CpuSession:
     problem = open_instance("knapsack:100-1000").problem
     design = sy.SGS("B", length=cells, width=1).prepare(problem)
-    session = CpuSession(Work(problem, design, 2, np.int64, 1), threads)
+    session = CpuSession(Setup(problem, design, 2, np.int64, 1), threads)
     session.compile()
     session.start(0, session.lanes)
     return session

@@ -102,8 +102,8 @@ def test_what_is_no_such_file_is_refused_at_once(shop, line, path) -> None:
         "stop = [1]",
         "stop = {seconds = 'x'}",
         "parameters = {size = 'x'}",
-        "islands = {lags = 5}",
-        "islands = {lags = 'xx'}",
+        "islands = {delays = 5}",
+        "islands = {delays = 'xx'}",
         "islands = {rate = 'x'}",
         "islands = {synchronous = 1}",
     ],
@@ -135,7 +135,7 @@ def test_a_record_is_no_folder(shop, folder) -> None:
 def test_a_record_that_waits_for_a_parcel_that_never_comes(shop) -> None:
     data = shop.read_json("record.json")
     deme = next(k for k, rows in data["imports"].items() if rows)
-    data["imports"][deme][0][2] = 20  # a parcel with this number could have been sent, but was not
+    data["imports"][deme][0][2] = 20  # a message with this number could have been sent, but was not
     assert "never sent" in replay(data)
 
 

@@ -385,7 +385,7 @@ def test_plain_helpers_are_compiled_too():
             return twice(x[0])
 
     problem = Helped(4)
-    assert cpu.judge(record_of(problem), np.ones(4, np.uint8)) == 2
+    assert cpu.evaluate_compiled(record_of(problem), np.ones(4, np.uint8)) == 2
 
 
 # The last check
@@ -664,17 +664,17 @@ def test_no_gpu_is_a_sentence():
     [
         sy.SGA(size=1),
         sy.SGA(size=10**8),
-        sy.SGA(crossover=1.5),
-        sy.SGA(mutation=-0.1),
+        sy.SGA(crossover_probability=1.5),
+        sy.SGA(mutation_probability=-0.1),
         sy.RS(size=0),
         sy.SGS(length=10**7),
         sy.SGS(width=1.5),
         sy.SGA(size=2.5),
         sy.SGA(size="20"),
-        sy.SGA(crossover="often"),
+        sy.SGA(crossover_probability="often"),
         sy.RS(size="many"),
         sy.SGS(length="abc"),
-        pytest.param(sy.SGS(crossover=0.5)),
+        pytest.param(sy.SGS(crossover_plan=0.5)),
     ],
     ids=repr,
 )
@@ -719,7 +719,7 @@ def test_names_and_places():
     assert (result.instance, result.problem, result.algorithm) == ("mine", "Knapsack", "sga")
     assert run(problem).instance == str(problem)
     assert result.digest == digest_of(problem)
-    assert result.parameters == {"size": 20, "crossover": 0.9}
+    assert result.parameters == {"size": 20, "crossover_probability": 0.9}
 
 
 def test_the_recommended_engine():

@@ -5,7 +5,7 @@ from systola.jit import environment  # noqa: F401, it must come before Numba
 # isort: split
 from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
-from systola.engines.hill import Hill
+from systola.engines.hill_climbing import HillClimbing
 from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
@@ -88,7 +88,7 @@ __all__ = [
     "Flips",
     "Flowshop",
     "GeneralizedAssignment",
-    "Hill",
+    "HillClimbing",
     "InfeasibleWarning",
     "InputError",
     "InsertionBlocks",

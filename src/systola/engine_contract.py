@@ -1,4 +1,4 @@
-"""What every engine must keep, to be checked on any of them, also a user's own: one seed, one answer, on every way."""
+"""Checks that an engine, built-in or your own, gives one answer for a seed, however it is run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from systola.engines.engine import Engine
-from systola.engines.immigration import hosts
+from systola.engines.migration import supports_migration
 from systola.errors import CheckFailed, InfeasibleWarning
 from systola.islands.islands import Islands
 from systola.model.problem import Problem
@@ -55,7 +55,7 @@ def check_engine(engine: Engine, problem: Problem, steps: int = 6, seed: int = 1
             saved = Path(folder) / "half.npz"
             _run(engine, problem, steps // 2, seed, checkpoint=saved)
             _compare(plain, _run(engine, problem, steps, seed, resume=saved), "resumed from a checkpoint")
-        if hosts(design.record):
+        if supports_migration(design.record):
             demes = Islands(engine, demes=2, synchronous=True, export_every=2, import_every=1)
             one, two = (_run(demes, problem, steps, seed, threads=threads) for threads in (1, None))
             _compare(one, two, "islands on several threads")

@@ -25,10 +25,10 @@ from systola.model.incremental import (
 )
 from systola.model.moves import FlipMoves, InsertionMoves, ReassignmentMoves, ReversalMoves, SwapMoves
 from systola.model.objective import better, fitness, prefers, violation
-from systola.model.population import assess, note, ranks_above, replace_row
+from systola.model.population import evaluate_plain, ranks_above, replace_row, update_best
 from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw, exponential, numbers
-from systola.operators.appraisal import appraise, choose_appraisal, gauge
-from systola.operators.genes import copy, get, put
+from systola.operators.decisions import copy, get, put
+from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta, evaluate_full
 from systola.run.loop import Run, run_search
 from systola.run.search import Found, Search
 from systola.simd.bits import bit, toggle
@@ -56,31 +56,30 @@ __all__ = [
     "Run",
     "Search",
     "SwapMoves",
-    "appraise",
-    "assess",
     "below",
     "better",
     "bit",
     "check_engine",
     "check_number",
     "check_problem",
-    "choose_appraisal",
+    "choose_delta_evaluation",
     "copy",
     "crossover_plan",
     "draw",
     "engine_record",
+    "evaluate_delta",
+    "evaluate_full",
+    "evaluate_plain",
     "exponential",
     "fill_swap_table",
     "fitness",
     "flip",
-    "gauge",
     "get",
     "init_state",
     "insert",
     "measures_from_state",
     "must_leave",
     "mutation_plan",
-    "note",
     "numbers",
     "open_search",
     "padded",
@@ -96,5 +95,6 @@ __all__ = [
     "state_of",
     "swap",
     "toggle",
+    "update_best",
     "violation",
 ]

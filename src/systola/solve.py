@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from systola.backends import cpu
-from systola.backends.session import Session, Work
+from systola.backends.session import Session, Setup
 from systola.engines.catalog import make_engine
 from systola.engines.engine import Design, Engine
 from systola.engines.pareto import PLS
@@ -21,7 +21,7 @@ from systola.errors import CheckFailed, InfeasibleWarning, InputError, Objective
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.islands import Islands
-from systola.islands.plan import Plan, in_brief, lay_out, run_lengths
+from systola.islands.plan import Plan, in_brief, plan_demes, run_lengths
 from systola.jit.environment import check_environment
 from systola.model.capabilities import Bound, capability
 from systola.model.encodings import Array
@@ -38,7 +38,7 @@ from systola.run.engine_search import EngineSearch, rows_of
 from systola.run.execution import Callback, Execution
 from systola.run.faults import explain_fault
 from systola.run.loop import Run
-from systola.run.probing import evaluate_plainly, measures_of
+from systola.run.probing import evaluate_interpreted, measures_of
 from systola.run.result import Result
 from systola.run.units import objective_of, violation_of
 from systola.signals import held_signals, interruptible
@@ -111,7 +111,7 @@ def solve(
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
         with within_memory(problem):
-            designs = lay_out(problem, engines)
+            designs = plan_demes(problem, engines)
             stop = _limit(make_stop(stop), designs)
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
@@ -136,10 +136,10 @@ def solve(
         elif record or replay:
             raise InputError("`record` and `replay` are for islands, but the engine is another one; leave them out")
         else:
-            work = Work(problem, designs[0], measures, dtype, seed)
+            setup = Setup(problem, designs[0], measures, dtype, seed)
             with within_memory(problem):
-                search = EngineSearch(work, _open_session(work, backend, threads, device), bool(checkpoint))
-            identity = _identify(work, engine)
+                search = EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
+            identity = _identify(setup, engine)
             state = read_state(resume, identity) if resume else None
             run = Run(search, stop, callback, *saving, identity, state)
         run.compile()
@@ -181,8 +181,8 @@ def open_search(
     with within_memory(problem):
         design = chosen.prepare(problem)
         compiled, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), backend)
-        work = Work(problem, design, measures, dtype, seed)
-        search = EngineSearch(work, _open_session(work, backend if compiled else "python", threads, None))
+        setup = Setup(problem, design, measures, dtype, seed)
+        search = EngineSearch(setup, _open_session(setup, backend if compiled else "python", threads, None))
     search.compile()
     return search
 
@@ -206,14 +206,14 @@ def _fit(problem: Problem, engine: Engine | Islands | str | None) -> tuple[Probl
     return problem, engine
 
 
-def _identify(work: Work, engine: Engine) -> dict[str, Any]:
+def _identify(setup: Setup, engine: Engine) -> dict[str, Any]:
     """What a checkpoint must have been made with."""
     return {
-        "problem": digest_of(work.problem),
+        "problem": digest_of(setup.problem),
         "algorithm": engine.name,
         "parameters": parameters_of(engine),
-        "operators": type(work.design.record).__name__,
-        "seed": work.seed,
+        "operators": type(setup.design.record).__name__,
+        "seed": setup.seed,
         "version": __version__,
     }
 
@@ -261,12 +261,12 @@ def _as_data(value: Any) -> Any:
     return [_as_data(v) for v in value] if isinstance(value, (tuple, list)) else value
 
 
-def _open_session(work: Work, backend: str, threads: int | None, device: Any) -> Session:
+def _open_session(setup: Setup, backend: str, threads: int | None, device: Any) -> Session:
     if backend == "cuda":
         from systola.backends.cuda import CudaSession
 
-        return CudaSession(work, device)
-    return cpu.CpuSession(work, threads, compiled=backend == "cpu")
+        return CudaSession(setup, device)
+    return cpu.CpuSession(setup, threads, compiled=backend == "cpu")
 
 
 def _front_of(run: Execution, engine: Engine | Islands) -> tuple[list[list[Any]] | None, Array | None]:
@@ -300,7 +300,11 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
             f"an operator of {engine.name} broke the encoding of {type(problem).__name__}: {error}"
         ) from None
     # A copy: what is reported stays as it is, whatever `evaluate` does to what it is given.
-    plain = cpu.judge(record_of(problem), decisions.copy()) if compiled else evaluate_plainly(problem, decisions)
+    plain = (
+        cpu.evaluate_compiled(record_of(problem), decisions.copy())
+        if compiled
+        else evaluate_interpreted(problem, decisions)
+    )
     again = np.array(plain if isinstance(plain, tuple) else (plain,), measures.dtype)
     exact = measures.dtype == np.int64
     # Integers agree exactly; float sums made in another order may differ by rounding.

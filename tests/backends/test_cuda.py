@@ -67,8 +67,18 @@ def test_whole_run_of_a_mesh_races_checked():
 @pytest.mark.parametrize(
     "engine",
     [
-        pytest.param(sy.Cellular(size=8, reach=1, local_search="best-swap", every=2), marks=pytest.mark.long),
-        sy.Cellular(size=8, reach=1, selection="random", crossover="cycle", local_search="tabu", every=2, length=10),
+        pytest.param(
+            sy.Cellular(size=8, radius=1, local_search="best-swap", local_search_interval=2), marks=pytest.mark.long
+        ),
+        sy.Cellular(
+            size=8,
+            radius=1,
+            selection="random",
+            crossover="cycle",
+            local_search="tabu",
+            local_search_interval=2,
+            local_search_steps=10,
+        ),
     ],
     ids=lambda e: e.local_search,
 )
@@ -84,13 +94,20 @@ def test_same_trace_of_a_cellular_algorithm_races_checked(engine):
 @pytest.mark.parametrize(
     "engine",
     [
-        sy.Cellular(size=9, neighbourhood="L5", selection="tournament", replacement="better"),
+        sy.Cellular(size=9, topology="L5", selection="tournament", replacement="better"),
         pytest.param(
-            sy.Cellular(size=9, neighbourhood="L5", replacement="searched", local_search="refine", every=1, length=60),
+            sy.Cellular(
+                size=9,
+                topology="L5",
+                replacement="searched",
+                local_search="problem",
+                local_search_interval=1,
+                local_search_steps=60,
+            ),
             marks=pytest.mark.long,
         ),
     ],
-    ids=["alone", "refine"],
+    ids=["alone", "searched"],
 )
 def test_same_trace_of_reassignments_races_checked(engine):
     problem, device = open_instance("gap:c-3x20").problem, PtxDevice(race=True)
@@ -102,7 +119,7 @@ def test_same_trace_of_reassignments_races_checked(engine):
 @pytest.mark.parametrize(
     ("jobs", "objectives", "engine"),
     [
-        (18, "makespan,tardiness,tardy", sy.Tabu()),  # 289 moves: more than conclude looks at before they are gathered
+        (18, "makespan,tardiness,tardy", sy.Tabu()),  # 289 moves: more than end_step looks at without a reduction
         (5, "makespan", sy.Tabu(tenure=2)),
         (6, "tardiness,makespan,flowtime", sy.IteratedGreedy(size=3, rounds=2)),
         (7, "makespan", sy.IteratedGreedy(size=3, rounds=1)),
@@ -115,7 +132,7 @@ def test_same_trace_of_walks_races_checked(jobs, objectives, engine):
     problem = sy.Flowshop(times, due, draws.integers(0, 40, jobs), objectives)
     ptx = sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="cuda", device=device)
     assert device.launches["sweep"] >= 4
-    assert device.launches.get("close", 5) == device.launches.get("gather", 5) == 5
+    assert device.launches.get("end_step", 5) == device.launches.get("reduce_lanes", 5) == 5
     assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="python"))
 
 

@@ -9,12 +9,12 @@ from conftest import Balance, OneMax
 pytest.importorskip("numba_cuda", reason="needs the extra cu13 or cu12 (numba-cuda)")
 pytest.importorskip("cuda.bindings.nvjitlink", reason="needs the extra cu13 or cu12 (nvJitLink)")
 
-from systola.backends.cuda import BLOCK, CudaSession
+from systola.backends.cuda import THREADS_PER_BLOCK, CudaSession
 from systola.backends.nvidia import check_gpu, compile_to_ptx, link
 from systola.backends.offline import NoDevice
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.cli.devices import occupancy
-from systola.cli.samples import sample_works
+from systola.cli.samples import sample_setups
 
 
 def test_kernels_link_without_spills():
@@ -29,15 +29,15 @@ def test_every_kernel_links_without_spills(capability):
 
 def link_all(capability, wanted):
     seen = 0
-    for work, engine in sample_works():
-        for kernel, args in CudaSession(work, NoDevice()).arguments().items():
+    for setup, engine in sample_setups():
+        for kernel, args in CudaSession(setup, NoDevice()).arguments().items():
             if not wanted(engine, kernel):
                 continue
             usage = link(compile_to_ptx(kernel, args, capability), capability)
             assert usage.cubin_bytes > 0
-            assert usage.spilled_bytes == 0, f"{type(work.problem).__name__} {engine} {kernel}"
+            assert usage.spilled_bytes == 0, f"{type(setup.problem).__name__} {engine} {kernel}"
             assert 0 < usage.registers <= 255
-            assert occupancy(usage.registers, BLOCK, capability) > 0
+            assert occupancy(usage.registers, THREADS_PER_BLOCK, capability) > 0
             seen += 1
     assert seen > 0
     return seen
@@ -50,7 +50,7 @@ def test_float_sums_are_not_contracted():
 
 
 def _work(problem):
-    return Work(problem, sy.SGS("B").prepare(problem), 1, np.float64, 1)
+    return Setup(problem, sy.SGS("B").prepare(problem), 1, np.float64, 1)
 
 
 def test_missing_gpu_is_a_sentence():

@@ -200,7 +200,14 @@ def test_kernels_do_not_spill(call, monkeypatch):
     code, out, _ = call("devices", "--kernels", "--arch", "75", "--json")
     assert code == 0
     rows = json.loads(out)["kernels"]
-    assert {row["kernel"] for row in rows} == {"start", "sweep", "scout", "crown", "gather", "close"}
+    assert {row["kernel"] for row in rows} == {
+        "start",
+        "sweep",
+        "reduce_best_partial",
+        "reduce_best",
+        "reduce_lanes",
+        "end_step",
+    }
     assert {row["problem"] for row in rows} == {"Knapsack", "QuadraticAssignment"}
     assert {row["engine"] for row in rows} == {"sgs-b", "hill", "tabu"}
     assert len(rows) == 3 * 4 + 2 * 2  # a walk has two kernels more

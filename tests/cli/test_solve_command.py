@@ -147,9 +147,17 @@ def test_resuming_another_run_is_refused(call, solve, tmp_path):
 
 def test_parameters_by_name(solve):
     facts = solve(
-        "knapsack:100-1000", "--algorithm", "sga", "--set", "size=12", "--set", "crossover=0.5", "--iterations", 3
+        "knapsack:100-1000",
+        "--algorithm",
+        "sga",
+        "--set",
+        "size=12",
+        "--set",
+        "crossover_probability=0.5",
+        "--iterations",
+        3,
     )
-    assert facts["parameters"] == {"size": 12, "crossover": 0.5}
+    assert facts["parameters"] == {"size": 12, "crossover_probability": 0.5}
     assert facts["evaluations"] == 48
 
 
@@ -219,7 +227,7 @@ def test_a_failed_check_has_its_own_exit_code(call, monkeypatch):
         ["knapsack:100-1000", "--algorithm", "sga", "--seed", "7", "--set", "size=30", "--evaluations", "200"],
         [*SMALL, "--target", "2500.5", "--stall", "50", "--iterations", "100", "--threads", "1"],
         ["nrp:10-20@3?weight=0.3", "--algorithm", "ega", "--set", "size=9", "--iterations", "3"],
-        ["knapsack:4-10", "--set", "length=2", "--set", "width=2", "--set", "mutation=[[0, 1], [2, 3]]"],
+        ["knapsack:4-10", "--set", "length=2", "--set", "width=2", "--set", "mutation_plan=[[0, 1], [2, 3]]"],
     ],
     ids=lambda args: " ".join(args)[:40],
 )
@@ -247,6 +255,11 @@ def test_options_override_the_configuration(solve, tmp_path):
     ("content", "message"),
     [
         ("algoritm = 'sga'", "unknown key 'algoritm'"),
+        (
+            "algorithm = 'sga'\n[parameters]\ncrossover = 0.5",
+            "of sga is called 'crossover_probability' now; write that",
+        ),
+        ("[islands]\nholding = 0.5", "'holding' in [islands] is called 'export_probability' now; write that"),
         ("[stop]\nsecnds = 3", "[stop] has an unknown key 'secnds'"),
         ("[parameters]\nlenght = 3", "did you mean 'length'?"),
         ("stop = 5", "[stop] must be a table"),
@@ -316,9 +329,12 @@ def test_a_configuration_that_cannot_be_read(call, tmp_path):
         (["knapsack:100-1000", "--resume", "missing"], "cannot read the checkpoint missing"),
         (["knapsack:100-1000", "--set", "length=abc"], "`length` must be"),
         (["knapsack:100-1000", "--algorithm", "sga", "--set", "size=2.5"], "`size` must be"),
-        (["knapsack:100-1000", "--algorithm", "sga", "--set", "crossover=abc"], "`crossover` must be"),
+        (
+            ["knapsack:100-1000", "--algorithm", "sga", "--set", "crossover_probability=abc"],
+            "`crossover_probability` must be",
+        ),
         (["knapsack:100-1000", "--algorithm", "rs", "--set", "size=abc"], "`size` must be"),
-        pytest.param(["knapsack:100-1000", "--set", "crossover=0.5"], "crossover"),
+        pytest.param(["knapsack:100-1000", "--set", "crossover_plan=0.5"], "crossover"),
         *(
             pytest.param(
                 ["knapsack:100-1000", "--iterations", "1", "--checkpoint", "c", "--checkpoint-every", value],

@@ -142,11 +142,11 @@ SIZES: dict[str, tuple[int, ...]] = {
 # With names and small populations; presets by name alone.
 ANY_ENGINES: dict[str, Any] = {
     "rs": sy.RS(size=16),
-    "cellular": sy.Cellular(size=9, reach=2),
-    "cellular-torus": sy.Cellular(size=9, neighbourhood="L5", selection="tournament", replacement="better"),
+    "cellular": sy.Cellular(size=9, radius=2),
+    "cellular-torus": sy.Cellular(size=9, topology="L5", selection="tournament", replacement="better"),
     "ssga": sy.SteadyState(size=8),
-    "hill": sy.Hill(),
-    "hill-restart": sy.Hill(at_top="restart"),
+    "hill": sy.HillClimbing(),
+    "hill-restart": sy.HillClimbing(on_local_optimum="restart"),
     "tabu": sy.Tabu(),
     "sa": sy.SimulatedAnnealing(chains=3, epoch=5),
     "pls": sy.PLS(),
@@ -166,7 +166,7 @@ BINARY_ENGINES: dict[str, Any] = {
 ORDER_ENGINES: dict[str, Any] = {
     **{
         f"cellular-{crossover}-{search}": sy.Cellular(
-            size=9, reach=2, crossover=crossover, local_search=search, every=1
+            size=9, radius=2, crossover=crossover, local_search=search, local_search_interval=1
         )
         for crossover, search in (("order", "best-swap"), ("cycle", "descent"))
     },

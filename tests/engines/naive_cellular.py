@@ -48,12 +48,11 @@ class State:
 def neighbours(engine: Any, height: int, width: int) -> list[list[int]]:
     """The neighbours of each cell: nearest first and left before right on a ring, by coordinates on a torus."""
     size = height * width
-    if engine.neighbourhood == "ring":
-        return [[(c + s * d) % size for d in range(1, engine.reach + 1) for s in (-1, 1)] for c in range(size)]
+    if engine.topology == "ring":
+        return [[(c + s * d) % size for d in range(1, engine.radius + 1) for s in (-1, 1)] for c in range(size)]
     cells = [(i, j) for i in range(height) for j in range(width)]
     return [
-        [cells.index(((i + di) % height, (j + dj) % width)) for di, dj in _SHAPES[engine.neighbourhood]]
-        for i, j in cells
+        [cells.index(((i + di) % height, (j + dj) % width)) for di, dj in _SHAPES[engine.topology]] for i, j in cells
     ]
 
 
@@ -343,8 +342,8 @@ def run(
             chosen = meets[cell][SELECTIONS[engine.selection](worth, stream(seed, SELECT, step, turn))]
             mate = now[chosen]
             children = (now[cell], mate)
-            renewed = engine.renew and chosen < cell and mate == now[cell]  # permutations only, here
-            if renewed:
+            restarted = engine.restart_duplicates and chosen < cell and mate == now[cell]  # permutations only, here
+            if restarted:
                 children = (shuffled(len(mate), stream(seed, START, step, turn)),) * 2
             elif Fraction(cross, 2**32) < Fraction(engine.crossover_probability):
                 children = CROSSOVERS[crossover](world, *children, stream(seed, CROSS, step, together))
@@ -355,14 +354,14 @@ def run(
                     child = MUTATIONS[mutation](world, child, stream(seed, MUTATE, step, 2 * turn + side))
                 made.append(child)
             x = made[1] if world.fitness(made[1]) > world.fitness(made[0]) else made[0]
-            if engine.replacement == "better" and not renewed and not world.fitness(x) > world.fitness(now[cell]):
+            if engine.replacement == "better" and not restarted and not world.fitness(x) > world.fitness(now[cell]):
                 x = now[cell]
             note(x, step, cell)
-            if engine.local_search and step % engine.every == 0:
+            if engine.local_search and step % engine.local_search_interval == 0:
                 own, shared = stream(seed, SEARCH, step, turn), stream(seed, SEARCH, step, ALL_CELLS)
-                x = SEARCHES[engine.local_search](world, x, engine.length, own, shared)
+                x = SEARCHES[engine.local_search](world, x, engine.local_search_steps, own, shared)
             note(x, step, cell)
-            if engine.replacement == "searched" and not renewed and world.fitness(x) < world.fitness(now[cell]):
+            if engine.replacement == "searched" and not restarted and world.fitness(x) < world.fitness(now[cell]):
                 x = now[cell]
             after[cell] = x
         now = after

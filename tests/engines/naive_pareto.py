@@ -34,7 +34,9 @@ class State:
         kept = [
             m
             for k, m in enumerate(found)
-            if not any(covers(o.worth, m.worth) and (o.worth != m.worth or j < k) for j, o in enumerate(found))
+            if not any(
+                weakly_dominates(o.worth, m.worth) and (o.worth != m.worth or j < k) for j, o in enumerate(found)
+            )
         ]
         return sorted(kept, key=lambda m: m.worth[1])
 
@@ -50,7 +52,7 @@ def insertions(x: Solution) -> list[Solution]:
     return made
 
 
-def covers(a: Worth, b: Worth) -> bool:
+def weakly_dominates(a: Worth, b: Worth) -> bool:
     """Dominates or equals: what breaks constraints less does, whatever its objectives."""
     if a[0] != b[0]:
         return a[0] < b[0]
@@ -65,7 +67,7 @@ def leave(members: list[Member], new: list[Member]) -> list[Member]:
     old, new = list(members), list(new)
     k = 0
     while k < len(old):
-        if any(covers(n.worth, old[k].worth) for n in new):
+        if any(weakly_dominates(n.worth, old[k].worth) for n in new):
             last = old.pop()
             if k < len(old):
                 old[k] = last
@@ -75,15 +77,15 @@ def leave(members: list[Member], new: list[Member]) -> list[Member]:
     return old + new
 
 
-def admit_all(members: list[Member], near: list[tuple[Solution, Worth]]) -> list[Member]:
+def insert_all(members: list[Member], near: list[tuple[Solution, Worth]]) -> list[Member]:
     """New ones, of which no member covers any, first get along with each other; then old ones leave."""
     new: list[Member] = []
     for x, worth in near:
-        if any(covers(m.worth, worth) for m in new):
+        if any(weakly_dominates(m.worth, worth) for m in new):
             continue
         k = 0
         while k < len(new):
-            if covers(worth, new[k].worth):
+            if weakly_dominates(worth, new[k].worth):
                 last = new.pop()
                 if k < len(new):
                     new[k] = last
@@ -93,12 +95,16 @@ def admit_all(members: list[Member], near: list[tuple[Solution, Worth]]) -> list
     return leave(members, new)
 
 
-def admit_one_by_one(members: list[Member], new: list[Member], cap: int | None) -> list[Member]:
-    """If there is a cap, a full archive takes only what makes a member leave."""
+def insert_one_by_one(members: list[Member], new: list[Member], archive_size: int | None) -> list[Member]:
+    """If there is a limit, a full archive takes only what makes a member leave."""
     for one in new:
-        if any(covers(m.worth, one.worth) for m in members):
+        if any(weakly_dominates(m.worth, one.worth) for m in members):
             continue
-        if cap is None or len(members) < cap or any(covers(one.worth, m.worth) for m in members):
+        if (
+            archive_size is None
+            or len(members) < archive_size
+            or any(weakly_dominates(one.worth, m.worth) for m in members)
+        ):
             members = leave(members, [one])
     return members
 
@@ -122,19 +128,19 @@ def run(measure: Callable[[Solution], Worth], engine: Any, first: Solution, seed
         here = measure(state.now)
         near = [(x, measure(x)) for x in insertions(state.now)]
         if engine.accept == "dominating":
-            near = [(x, w) for x, w in near if covers(w, here) and w != here]
-        near = [(x, w) for x, w in near if not any(covers(m.worth, w) for m in state.archive)]
-        if engine.cap is None:
-            state.archive = admit_all(state.archive, near)
+            near = [(x, w) for x, w in near if weakly_dominates(w, here) and w != here]
+        near = [(x, w) for x, w in near if not any(weakly_dominates(m.worth, w) for m in state.archive)]
+        if engine.archive_size is None:
+            state.archive = insert_all(state.archive, near)
         else:
-            state.archive = admit_one_by_one(state.archive, [Member(x, w) for x, w in near], engine.cap)
+            state.archive = insert_one_by_one(state.archive, [Member(x, w) for x, w in near], engine.archive_size)
         left = [m for m in state.archive if not m.explored]
         if left:
             chosen = left[int(below(draw(seed, STEP, step, 0, 0)[0], len(left)))]
             chosen.explored = True
             state.now = chosen.x
         else:
-            state.aside = admit_one_by_one(state.aside, state.archive, engine.cap)
+            state.aside = insert_one_by_one(state.aside, state.archive, engine.archive_size)
             state.restarts += 1
             state.now = shuffled(len(first), seed, step)
             state.archive = [Member(state.now, measure(state.now), True)]

@@ -44,9 +44,9 @@ class Twin:
     def first(self, row: int) -> list[int]:
         x = [self.sampled(row, job) for job in range(self.jobs)]
         for turn in range(100):
-            polished = self.polish(x, 0, row * 100 + turn)
-            gained = self.rank(polished) > self.rank(x)
-            x = polished
+            searched = self.local_search(x, 0, row * 100 + turn)
+            gained = self.rank(searched) > self.rank(x)
+            x = searched
             if not gained:
                 break
         return x
@@ -54,7 +54,7 @@ class Twin:
     def sampled(self, row: int, job: int) -> int:
         return below(_numbers(self.seed, START, 0, row, job)[0], self.agents)
 
-    def polish(self, x: list[int], step: int, cell: int) -> list[int]:
+    def local_search(self, x: list[int], step: int, cell: int) -> list[int]:
         x = list(x)
         order: list[int] = []
         for i in range(self.agents):
@@ -89,14 +89,14 @@ class Twin:
         one, two = (self.population[below(r, self.size)] for r in (r0, r1))
         return two if self.rank(two) > self.rank(one) else one
 
-    def advance(self, step: int, guest: list[int] | None = None, elite: bool = False) -> None:
+    def advance(self, step: int, immigrant: list[int] | None = None, elite: bool = False) -> None:
         """One iteration, with what may have come in."""
-        if guest is not None and elite:
-            child = list(guest)
+        if immigrant is not None and elite:
+            child = list(immigrant)
         else:
             r0, r1, _, _ = _numbers(self.seed, CHANCE, step, 0, 0)
             one, two = self.select(step, 0), self.select(step, 1)
-            two = two if guest is None else guest
+            two = two if immigrant is None else immigrant
             child = list(one)
             if r0 < self.crossing:
                 point = 1 + below(_numbers(self.seed, CROSS, step, 0, 0)[0], max(1, self.jobs - 1))
@@ -107,7 +107,7 @@ class Twin:
                 i, j = below(a, self.jobs), below(b, max(1, self.jobs - 1))
                 j = j + 1 if j >= i and self.jobs > 1 else j
                 child[i], child[j] = child[j], child[i]
-        child = self.polish(child, step, 0)
+        child = self.local_search(child, step, 0)
         if child in self.population:
             return
         broken = [self.unfitness(x) for x in self.population]

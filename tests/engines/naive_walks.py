@@ -115,7 +115,9 @@ def forbidden(name: str, neighbour: Neighbour, until: dict[Any, int], step: int)
     return all(banned) if name in ("swap", "reversal") else any(banned)
 
 
-def tabu(world: World, name: str, tenure: int, spread: int, first: Solution, seed: int) -> Iterator[tuple[State, str]]:
+def tabu(
+    world: World, name: str, tenure: int, tenure_range: int, first: Solution, seed: int
+) -> Iterator[tuple[State, str]]:
     """After each step from 0 on: the state, and what the step did."""
     x = best = list(first)
     found, step, did = 0, 0, "start"
@@ -132,7 +134,7 @@ def tabu(world: World, name: str, tenure: int, spread: int, first: Solution, see
         if allowed:
             chosen = max(allowed, key=lambda neighbour: world.worth(neighbour.x))  # the first of equals
             for what, number in zip(chosen.takes, numbers(seed, STEP, step, 0, 0), strict=False):
-                until[what] = step + tenure + int(below(number, spread + 1))
+                until[what] = step + tenure + int(below(number, tenure_range + 1))
             x, did = chosen.x, "move" if not forbidden(name, chosen, before, step) else "aspire"
         if world.rank(x) > world.rank(best):
             best, found = x, step
@@ -154,7 +156,7 @@ def restarted(world: World, n: int, seed: int, step: int) -> Solution:
 
 
 def hill(
-    world: World, name: str, move: str, at_top: str, kicks: int, first: Solution, seed: int
+    world: World, name: str, move: str, on_local_optimum: str, perturbation_strength: int, first: Solution, seed: int
 ) -> Iterator[tuple[State, str]]:
     """After each step from 0 on: the state, and what the step did."""
     x = best = list(first)
@@ -165,11 +167,11 @@ def hill(
         improving = [y.x for y in neighbours(world, name, x) if world.better(y.x, x)]
         if improving:
             x, did = improving[0] if move == "first" else max(improving, key=world.worth), "climb"
-        elif at_top == "restart":
+        elif on_local_optimum == "restart":
             x, did = restarted(world, len(x), seed, step), "restart"
-        elif at_top == "kick":
-            x, did = best, "kick"
-            for k in range(kicks):
+        elif on_local_optimum == "perturb":
+            x, did = best, "perturb"
+            for k in range(perturbation_strength):
                 r0, r1, *_ = numbers(seed, STEP, step, 0, k)
                 near = neighbours(world, name, x)
                 x = near[(r0 * 2**31 + r1 // 2) % len(near)].x
@@ -202,14 +204,14 @@ def improved(world: World, x: Solution, drawn: list[int]) -> Solution:
     return x
 
 
-def patience(warmth: float, r0: int, r1: int) -> float:
+def patience(temperature_unit: float, r0: int, r1: int) -> float:
     """How much may be lost: zeros before the first one of r0, lowest bit first, at most 40, and a fraction."""
     zeros = len(f"{r0 + (1 << 40):041b}"[::-1].partition("1")[0])
-    return warmth * _LN2 * (zeros + r1 / 2**32)
+    return temperature_unit * _LN2 * (zeros + r1 / 2**32)
 
 
 def iterated_greedy(
-    world: World, engine: Any, warmth: float, first: Sequence[Solution], seed: int
+    world: World, engine: Any, temperature_unit: float, first: Sequence[Solution], seed: int
 ) -> Iterator[tuple[State, int]]:
     """After each step from 0 on: the state, and how often a worse order was accepted so far."""
     walks = [list(x) for x in first]
@@ -222,7 +224,7 @@ def iterated_greedy(
             turn = 0
             for _ in range(engine.rounds):
                 x, taken = list(walks[cell]), []
-                for q in range(min(engine.taken, max(1, len(x) - 1))):
+                for q in range(min(engine.destruction_size, max(1, len(x) - 1))):
                     taken.append(x.pop(int(below(numbers(seed, STEP, step, cell, turn + q)[0], len(x)))))
                 turn += len(taken)
                 for items in (taken, []):
@@ -234,7 +236,7 @@ def iterated_greedy(
                 if world.rank(x) > world.rank(best):
                     best, found = x, (step, cell)
                 lost = world.fitness(walks[cell]) - world.fitness(x)
-                if lost <= patience(warmth * engine.temperature, *numbers(seed, STEP, step, cell, turn)[:2]):
+                if lost <= patience(temperature_unit * engine.temperature, *numbers(seed, STEP, step, cell, turn)[:2]):
                     accepted += lost > 0
                     walks[cell] = x
                 turn += 1

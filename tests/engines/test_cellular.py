@@ -13,7 +13,7 @@ import systola as sy
 from conftest import OneMax, small_knapsack, story
 from engines import naive_cellular
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work, allocate
+from systola.backends.session import Setup, allocate
 from systola.backends.step import before_steps
 from systola.engines.topology import near_square, ring, torus
 from systola.jit.records import widen
@@ -103,7 +103,7 @@ def session_of(problem, engine, compiled=False):
     bind(type(problem))
     design = engine.prepare(problem)
     measures = 2 if isinstance(problem, sy.Knapsack) else 1
-    session = CpuSession(Work(problem, design, measures, np.int64, SEED), 1, compiled)
+    session = CpuSession(Setup(problem, design, measures, np.int64, SEED), 1, compiled)
     session.start(0, session.lanes)
     return design, session
 
@@ -152,42 +152,47 @@ def check_twin(problem, engine, steps, compiled=False):
         assert (best.step[0], best.cell[0]) == wanted.found
 
 
-Small = partial(sy.Cellular, size=10, reach=2, mutation_probability=0.4)
+Small = partial(sy.Cellular, size=10, radius=2, mutation_probability=0.4)
 
 
 def test_ring_with_blocks_and_best_swap():
     """The paper's method: decisions for blocks of neighbours, one position for all in a generation."""
-    check_twin(assignment(7), Small(block=4, local_search="best-swap", every=2), 14)
+    check_twin(assignment(7), Small(block=4, local_search="best-swap", local_search_interval=2), 14)
 
 
 @pytest.mark.parametrize("most", [20, 2])
 def test_torus_with_replacement_by_the_better_and_descent(most):
-    engine = Small(size=12, neighbourhood="L5", replacement="better", local_search="descent", every=5)
+    engine = Small(size=12, topology="L5", replacement="better", local_search="descent", local_search_interval=5)
     check_twin(assignment(8, symmetric=False, most=most), engine, 11)
 
 
-@pytest.mark.parametrize("renew", [False, True])
-def test_replacement_after_the_search(renew):
+@pytest.mark.parametrize("restart_duplicates", [False, True])
+def test_replacement_after_the_search(restart_duplicates):
     """A short search often ends worse than the individual was."""
-    engine = Small(replacement="searched", local_search="best-swap", every=1, renew=renew)
+    engine = Small(
+        replacement="searched", local_search="best-swap", local_search_interval=1, restart_duplicates=restart_duplicates
+    )
     check_twin(assignment(6), engine, 12)
 
 
 def test_the_later_of_twins_begins_anew():
-    problem, engine = assignment(4), Small(replacement="better", renew=True, local_search="descent", every=1)
+    problem, engine = (
+        assignment(4),
+        Small(replacement="better", restart_duplicates=True, local_search="descent", local_search_interval=1),
+    )
     check_twin(problem, engine, 12)
-    kept = session_of(problem, replace(engine, renew=False), False)[1]
-    renewed = session_of(problem, engine, False)[1]
-    for session in (kept, renewed):
+    kept = session_of(problem, replace(engine, restart_duplicates=False), False)[1]
+    restarted = session_of(problem, engine, False)[1]
+    for session in (kept, restarted):
         session.sweep(1, 12, 0, session.lanes)
-    count = [len(np.unique(session.population().x[:10], axis=0)) for session in (kept, renewed)]
+    count = [len(np.unique(session.population().x[:10], axis=0)) for session in (kept, restarted)]
     assert count[0] < count[1]
 
 
 @pytest.mark.parametrize("search", ["best-swap", "descent"])
 def test_the_first_of_exchanges_that_are_alike(search):
     """Matrices of zeros and ones have many."""
-    check_twin(assignment(8, most=2), Small(local_search=search, every=1), 8)
+    check_twin(assignment(8, most=2), Small(local_search=search, local_search_interval=1), 8)
 
 
 def test_children_that_differ_in_a_few_places():
@@ -199,7 +204,7 @@ def test_children_that_differ_in_a_few_places():
 @pytest.mark.parametrize("update", ["line-sweep", "fixed-random", "new-random", "uniform-choice"])
 @pytest.mark.parametrize("replacement", ["generation", "better"])
 def test_one_after_the_other(update, replacement):
-    engine = Small(update=update, replacement=replacement, local_search="best-swap", every=3)
+    engine = Small(update=update, replacement=replacement, local_search="best-swap", local_search_interval=3)
     check_twin(assignment(6, symmetric=False), engine, 10)
 
 
@@ -217,12 +222,12 @@ def test_operators_of_permutations(selection, crossover, mutation):
 
 @pytest.mark.parametrize("search", ["best-swap", "descent"])
 def test_local_search_by_plain_evaluation(search):
-    check_twin(Tour(6), Small(local_search=search, every=3), 7)
+    check_twin(Tour(6), Small(local_search=search, local_search_interval=3), 7)
 
 
 @pytest.mark.parametrize("shape", ["L5", "L9", "C9", "C13"])
 def test_each_shape(shape):
-    engine = Small(size=None, neighbourhood=shape, shape=(5, 6), selection="tournament", replacement="better")
+    engine = Small(size=None, topology=shape, shape=(5, 6), selection="tournament", replacement="better")
     check_twin(Tour(6), engine, 3)
 
 
@@ -237,7 +242,7 @@ def test_chances_of_operators(crossing, mutating, block):
 @pytest.mark.parametrize("update", ["synchronous", "new-random"])
 def test_tabu_search(update):
     """Searches so short that how long they are shows, and with it who has which random numbers."""
-    engine = Small(size=6, local_search="tabu", every=1, length=1, update=update)
+    engine = Small(size=6, local_search="tabu", local_search_interval=1, local_search_steps=1, update=update)
     check_twin(assignment(11), engine, 2)
 
 
@@ -253,7 +258,7 @@ def key_of(doublings, cells):
 def walk(problem, lengths, search=tabu, doublings=0, cells=range(10**4)):
     """Where tabu searches of these lengths end, and the best that they leave in the population; the twin's, too."""
     design = Small(local_search="tabu").prepare(problem)
-    population, lanes, _ = allocate(Work(problem, design, 1, np.int64, SEED), 2, 1)
+    population, lanes, _ = allocate(Setup(problem, design, 1, np.int64, SEED), 2, 1)
     x, world, key = first_of(problem, 1)[0], world_of(problem), key_of(doublings, cells)
     record = widen(record_of(problem)) if search is tabu else record_of(problem)
     steps = naive_cellular.tabu_walk(world, x.tolist(), naive_cellular.stream(*key))
@@ -263,7 +268,7 @@ def walk(problem, lengths, search=tabu, doublings=0, cells=range(10**4)):
         population.x[1], population.scores[1] = x, world.measures(x.tolist())
         population.state[1] = population.scores[1]
         s = before_steps(record, space_of(problem), population, lanes, SEED)
-        search(design.record._replace(length=length), s, 1, key, 1)
+        search(design.record._replace(local_search_steps=length), s, 1, key, 1)
         found.append((lanes.child[1].tolist(), population.x[1].tolist()))
         assert population.scores[1].tolist() == world.measures(found[-1][1])
     return found, [steps[(length << doublings) - 1] for length in lengths]
@@ -296,14 +301,14 @@ def test_how_long_exchanges_are_forbidden(n):
     """Over many keys, all of 0.9 n to 1.1 n steps after the first exchange, and nothing else."""
     problem = assignment(n)
     design = Small(local_search="tabu").prepare(problem)
-    population, lanes, _ = allocate(Work(problem, design, 1, np.int64, SEED), 2, 1)
+    population, lanes, _ = allocate(Setup(problem, design, 1, np.int64, SEED), 2, 1)
     seen = set()
     for cell in range(40):
         key = (SEED, SEARCH, 3, cell)
         if naive_cellular.tabu_length(1, naive_cellular.stream(*key)) == 1:
             population.x[0] = np.arange(n)
             s = before_steps(widen(record_of(problem)), space_of(problem), population, lanes, SEED)
-            tabu(design.record._replace(length=1), s, 0, key, 0)
+            tabu(design.record._replace(local_search_steps=1), s, 0, key, 0)
             seen |= set(lanes.scratch[0].tolist()) - {0}
     assert seen == {1 + steps for steps in naive_cellular.tenures(n)}
 
@@ -327,7 +332,7 @@ def test_walk_of_a_compiled_tabu_search():
     [(None, None), ("one-point", "swap"), ("uniform", "random-value"), ("two-point", "inversion")],
 )
 def test_binary(crossover, mutation):
-    engine = Small(neighbourhood="C9", size=12, crossover=crossover, mutation=mutation)
+    engine = Small(topology="C9", size=12, crossover=crossover, mutation=mutation)
     check_twin(small_knapsack(70), engine, 6)
 
 
@@ -346,9 +351,11 @@ def test_integers(crossover, mutation):
 @pytest.mark.parametrize(
     "engine",
     [
-        Small(block=4, local_search="best-swap", every=2),
-        pytest.param(Small(update="new-random", local_search="best-swap", every=3), marks=pytest.mark.long),
-        Small(size=12, neighbourhood="L5", replacement="better", local_search="best-swap", every=3),
+        Small(block=4, local_search="best-swap", local_search_interval=2),
+        pytest.param(
+            Small(update="new-random", local_search="best-swap", local_search_interval=3), marks=pytest.mark.long
+        ),
+        Small(size=12, topology="L5", replacement="better", local_search="best-swap", local_search_interval=3),
     ],
     ids=["blocks", "new-random", "torus"],
 )
@@ -434,7 +441,7 @@ def problem_cost(x, n):
 
 
 def test_own_selection_and_local_search(monkeypatch):
-    engine = Small(selection=best_of_all, local_search=reverse, every=2)
+    engine = Small(selection=best_of_all, local_search=reverse, local_search_interval=2)
     problem = Tour(7)
     design, session = session_of(problem, engine)
     session.sweep(1, 4, 0, session.lanes)
@@ -481,8 +488,8 @@ def test_a_function_without_a_name():
 BOTH = pytest.mark.parametrize(
     ("problem", "engine"),
     [
-        (assignment(7), Small(block=4, local_search="best-swap", every=2)),
-        (assignment(7), Small(update="uniform-choice", local_search="best-swap", every=3)),
+        (assignment(7), Small(block=4, local_search="best-swap", local_search_interval=2)),
+        (assignment(7), Small(update="uniform-choice", local_search="best-swap", local_search_interval=3)),
         pytest.param(small_knapsack(70), Small(size=12), marks=pytest.mark.long),
         pytest.param(VALLEY, OWN, marks=pytest.mark.long),
     ],
@@ -505,7 +512,7 @@ def test_backends_agree(problem, engine):
 
 
 def test_trace_is_that_of_the_twin():
-    problem, engine = assignment(7), Small(block=4, local_search="best-swap", every=2)
+    problem, engine = assignment(7), Small(block=4, local_search="best-swap", local_search_interval=2)
     result = sy.solve(problem, engine, stop=sy.Iterations(9), seed=SEED, backend="python")
     world = world_of(problem)
     twin = naive_cellular.run(world, engine, first_of(problem, 10).tolist(), SEED, (1, 10), "pmx", "swap")
@@ -518,11 +525,11 @@ def test_trace_is_that_of_the_twin():
 @pytest.mark.parametrize(
     ("problem", "engine"),
     [
-        (assignment(6), Small(block=4, local_search="best-swap", every=2)),
-        (assignment(6), Small(local_search="tabu", every=3, length=5)),
+        (assignment(6), Small(block=4, local_search="best-swap", local_search_interval=2)),
+        (assignment(6), Small(local_search="tabu", local_search_interval=3, local_search_steps=5)),
         *((assignment(6), Small(update=u)) for u in ("line-sweep", "fixed-random", "new-random", "uniform-choice")),
         (small_knapsack(70), Small(replacement="better")),
-        (VALLEY, Small(size=None, neighbourhood="L5", shape=(3, 4))),
+        (VALLEY, Small(size=None, topology="L5", shape=(3, 4))),
     ],
 )
 @pytest.mark.parametrize("pause", [4, 7])
@@ -538,7 +545,7 @@ def test_resumed_runs_end_alike(problem, engine, pause, tmp_path):
 def test_resumed_on_another_backend(tmp_path):
     problem, engine, path = (
         assignment(7),
-        Small(update="fixed-random", local_search="best-swap", every=2),
+        Small(update="fixed-random", local_search="best-swap", local_search_interval=2),
         tmp_path / "s",
     )
     whole = sy.solve(problem, engine, stop=sy.Iterations(12), seed=SEED, backend="python")
@@ -593,12 +600,12 @@ def test_neighbours_on_a_torus(shape, height, width):
         assert all(cell in places[other] for other in row)
 
 
-@pytest.mark.parametrize(("size", "reach"), [(3, 1), (5, 2), (9, 4), (20, 4), (20, 9)])
-def test_neighbours_on_a_ring(size, reach):
-    places = ring(size, reach)
-    assert places.shape == (size, 2 * reach)
+@pytest.mark.parametrize(("size", "radius"), [(3, 1), (5, 2), (9, 4), (20, 4), (20, 9)])
+def test_neighbours_on_a_ring(size, radius):
+    places = ring(size, radius)
+    assert places.shape == (size, 2 * radius)
     for cell, row in enumerate(places.tolist()):
-        assert set(row) == {(cell + d) % size for d in range(-reach, reach + 1)} - {cell}
+        assert set(row) == {(cell + d) % size for d in range(-radius, radius + 1)} - {cell}
         assert len(set(row)) == len(row)
         assert all(cell in places[other] for other in row)
 
@@ -619,10 +626,12 @@ def test_the_smallest_torus_of_wide_shapes(shape):
         torus(9, 4, shape)
 
 
-@pytest.mark.parametrize(("size", "reach"), [(2, 1), (8, 4), (5, 0)])
-def test_rings_that_are_too_small(size, reach):
-    with pytest.raises(sy.InputError, match=f"must hold, but got reach {reach} on a ring of {size}; choose a shorter"):
-        ring(size, reach)
+@pytest.mark.parametrize(("size", "radius"), [(2, 1), (8, 4), (5, 0)])
+def test_rings_that_are_too_small(size, radius):
+    with pytest.raises(
+        sy.InputError, match=f"must hold, but got radius {radius} on a ring of {size}; choose a smaller"
+    ):
+        ring(size, radius)
 
 
 @pytest.mark.parametrize(("size", "shape"), [(1, (1, 1)), (12, (3, 4)), (7, (1, 7)), (36, (6, 6)), (2048, (32, 64))])
@@ -632,11 +641,11 @@ def test_near_square(size, shape):
 
 def test_layout():
     """What a design says of the grid and of the work in a step."""
-    design = sy.Cellular(neighbourhood="C13", shape=(6, 7)).prepare(Tour(5))
+    design = sy.Cellular(topology="C13", shape=(6, 7)).prepare(Tour(5))
     assert (design.shape, design.cells, design.rows, design.started, design.per_step) == ((6, 7), 42, 84, 42, 84)
-    design = sy.Cellular(size=30, neighbourhood="C13").prepare(Tour(5))
+    design = sy.Cellular(size=30, topology="C13").prepare(Tour(5))
     assert design.shape == (5, 6)
-    design = sy.Cellular(size=30, reach=3, update="line-sweep").prepare(Tour(5))
+    design = sy.Cellular(size=30, radius=3, update="line-sweep").prepare(Tour(5))
     assert (design.shape, design.cells, design.rows, design.started, design.per_step) == ((1, 30), 1, 30, 30, 60)
 
 
@@ -648,37 +657,43 @@ def test_layout():
     [
         ({"size": 2}, r"`size` must be a whole number with 3 <= size <= 10000000, but got 2"),
         ({"size": 9.5}, "`size` must be a whole number"),
-        ({"reach": 0}, "`reach` must be a whole number with 1 <= reach <= 1000000, but got 0"),
-        ({"size": 8, "reach": 4}, "`2 \\* reach < size` must hold, but got reach 4 on a ring of 8"),
+        ({"radius": 0}, "`radius` must be a whole number with 1 <= radius <= 1000000, but got 0"),
+        ({"size": 8, "radius": 4}, "`2 \\* radius < size` must hold, but got radius 4 on a ring of 8"),
         ({"crossover_probability": 1.5}, "`crossover_probability` must be a number with 0 <= .* <= 1, but got 1.5"),
         ({"crossover_probability": float("nan")}, "`crossover_probability` must be a number with 0 <= .*, but got nan"),
         ({"mutation_probability": -0.1}, "`mutation_probability` must be a number with 0 <= .* <= 1, but got -0.1"),
         ({"mutation_probability": "often"}, "`mutation_probability` must be a number with .*, but got 'often'"),
         ({"block": -1}, "`block` must be a whole number with 0 <= block <= 10000000, but got -1"),
         ({"block": True}, "`block` must be a whole number"),
-        ({"every": 0}, "`every` must be a whole number with 1 <= every <= 1000000000, but got 0"),
         (
-            {"size": 10, "neighbourhood": "L5", "shape": (3, 4)},
+            {"local_search_interval": 0},
+            "`local_search_interval` must be a whole number with 1 <= .* <= 1000000000, but got 0",
+        ),
+        (
+            {"size": 10, "topology": "L5", "shape": (3, 4)},
             "a torus of 3 x 4 does not have `size` 10; leave one out",
         ),
         ({"size": 0}, "`size` must be a whole number with 3 <= size <= 10000000, but got 0"),
-        ({"length": 0}, "`length` must be a whole number with 1 <= length <= 16777216, but got 0"),
+        ({"local_search_steps": 0}, "`local_search_steps` must be a whole number with 1 <= .* <= 16777216, but got 0"),
         ({"replacement": "never"}, "the replacement must be one of generation, better, searched, but got 'never'"),
-        ({"replacement": "searched"}, "the replacement 'searched' needs a local search, `every` 1 and a synchronous"),
+        (
+            {"replacement": "searched"},
+            "the replacement 'searched' needs a local search, `local_search_interval` 1 and a synchronous",
+        ),
         (
             {"update": "x"},
             "the update must be one of synchronous, line-sweep, fixed-random, new-random, uniform-choice, ",
         ),
-        ({"neighbourhood": "L7"}, "the neighbourhood must be one of ring, L5, L9, C9, C13, but got 'L7'"),
-        ({"shape": (3, 4)}, "`shape` is for a torus, but the neighbourhood is a ring; leave it out"),
-        ({"neighbourhood": "L5", "shape": 12}, "`shape` must be two whole numbers, but got 12"),
-        ({"neighbourhood": "L5", "shape": (3, 4, 5)}, r"`shape` must be two whole numbers, but got \(3, 4, 5\)"),
+        ({"topology": "L7"}, "the topology must be one of ring, L5, L9, C9, C13, but got 'L7'"),
+        ({"shape": (3, 4)}, "`shape` is for a torus, but the topology is a ring; leave it out"),
+        ({"topology": "L5", "shape": 12}, "`shape` must be two whole numbers, but got 12"),
+        ({"topology": "L5", "shape": (3, 4, 5)}, r"`shape` must be two whole numbers, but got \(3, 4, 5\)"),
         (
-            {"neighbourhood": "L5", "shape": (2, 9)},
+            {"topology": "L5", "shape": (2, 9)},
             "`shape` must be a whole number with 3 <= shape <= 100000, but got 2",
         ),
-        ({"neighbourhood": "L9", "shape": (4, 9)}, "L9 needs a torus of at least 5 x 5, .* but got 4 x 9"),
-        ({"neighbourhood": "L5", "size": 7}, "L5 needs a torus of at least 3 x 3, .* but got 1 x 7"),
+        ({"topology": "L9", "shape": (4, 9)}, "L9 needs a torus of at least 5 x 5, .* but got 4 x 9"),
+        ({"topology": "L5", "size": 7}, "L5 needs a torus of at least 3 x 3, .* but got 1 x 7"),
         (
             {"selection": "roulette"},
             "the selection must be a function or one of random, proportional, best, tournament,",
@@ -692,7 +707,7 @@ def test_layout():
             "the mutation 'random-value' is not for Order solutions; choose one of swap, ins",
         ),
         ({"mutation": "swop"}, "but got 'swop'; did you mean 'swap'"),
-        ({"local_search": "2-opt"}, "a function or one of best-swap, descent, tabu, refine, but got"),
+        ({"local_search": "2-opt"}, "a function or one of best-swap, descent, tabu, problem, but got"),
         ({"local_search": "tabu"}, "tabu search needs a problem with a SwapTable, which Tour does not list;"),
     ],
 )
@@ -716,4 +731,4 @@ def test_bad_parameters(options, told):
 )
 def test_problems_that_do_not_fit(problem, options, told):
     with pytest.raises(sy.InputError, match=told):
-        sy.solve(problem, sy.Cellular(size=9, reach=1, **options), backend="python")
+        sy.solve(problem, sy.Cellular(size=9, radius=1, **options), backend="python")

@@ -133,7 +133,9 @@ def test_wherever_a_run_ends_the_answer_is_of_the_front_and_as_feasible(engine):
 @pytest.mark.parametrize("cap", [1, 3])
 def test_a_full_archive_gives_way_to_what_breaks_constraints_less(cap):
     problem = pack(2)
-    result = sy.solve(problem, sy.PLS(cap=cap), stop=sy.Iterations(40), start=[[1] * 10], seed=2, backend="python")
+    result = sy.solve(
+        problem, sy.PLS(archive_size=cap), stop=sy.Iterations(40), start=[[1] * 10], seed=2, backend="python"
+    )
     assert result.feasible
     assert all(problem.violation(problem.evaluate(x)) == 0 for x in result.front_solutions)
 
@@ -179,7 +181,9 @@ def test_neighbours_may_be_measured_only_as_far_as_measures_are_objectives():
     st.integers(3, 5),
     st.integers(0, 12),
     st.integers(0, 14),
-    st.sampled_from([sy.PLS(neighbourhood="insertion", **more) for more in ({}, {"accept": "dominating"}, {"cap": 2})]),
+    st.sampled_from(
+        [sy.PLS(neighbourhood="insertion", **more) for more in ({}, {"accept": "dominating"}, {"archive_size": 2})]
+    ),
 )
 def test_as_the_naive_twin_with_violations(seed, n, limit, steps, engine):
     draws = np.random.default_rng(seed)
@@ -196,7 +200,7 @@ def test_as_the_naive_twin_with_violations(seed, n, limit, steps, engine):
     assert result.front == [list(m.worth[1]) for m in wanted]
     assert result.front_solutions.tolist() == [m.x for m in wanted]
     assert {m.worth[0] for m in wanted} == {result.violation}
-    if engine.cap is None:
+    if engine.archive_size is None:
         check_front(problem, result)
 
 

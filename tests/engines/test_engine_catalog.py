@@ -1,10 +1,13 @@
 """Engines by name: presets keep what they set, names fix what they say, and settings make an engine again."""
 
+from dataclasses import fields
+
 import pytest
 
 import systola as sy
 from systola.engines.catalog import engine_names, make_engine, settings_of
 from systola.engines.presets import memetic, pugace, recommend
+from systola.engines.renamed import RENAMED
 from systola.formats import open_instance
 
 SPECS = ["knapsack:20-100", "mkp:20x3", "mmdp:12", "qap:grid-3x3", "flowshop:6x3", "gap:c-3x20"]
@@ -55,12 +58,35 @@ def test_name_and_settings_make_an_engine_again(name):
 
 def test_settings_override_a_preset():
     problem = open_instance("qap:grid-3x3").problem
-    assert make_engine("memetic", problem, {"length": 7}).length == 7
-    with pytest.raises(sy.InputError, match="memetic has no parameter 'lenght'; did you mean 'length'"):
-        make_engine("memetic", problem, {"lenght": 7})
+    assert make_engine("memetic", problem, {"local_search_steps": 7}).local_search_steps == 7
+    with pytest.raises(
+        sy.InputError, match="memetic has no parameter 'local_search_stepps'; did you mean 'local_search_steps'"
+    ):
+        make_engine("memetic", problem, {"local_search_stepps": 7})
     assert make_engine("tabu", problem, {"tenure": 3}) == sy.Tabu(tenure=3)
-    assert make_engine("hill", problem, {"at_top": "restart"}) == sy.Hill(at_top="restart")
+    assert make_engine("hill", problem, {"on_local_optimum": "restart"}) == sy.HillClimbing(on_local_optimum="restart")
     with pytest.raises(sy.InputError, match="ig has no parameter 'temprature'; did you mean 'temperature'"):
         make_engine("ig", problem, {"temprature": 1})
     with pytest.raises(sy.InputError, match="sns-r has no parameter 'random'"):
         make_engine("sns-r", open_instance("mkp:20x3").problem, {"random": False})
+
+
+OLD_NAMES = [(name, old, new) for name, table in RENAMED.items() for old, new in table.items()]
+ON = {"SGA": "sga", "EGA": "ega", "GA": "ga", "HillClimbing": "hill", "Tabu": "tabu", "IteratedGreedy": "ig"}
+ON |= {"PLS": "pls", "Cellular": "cellular", "SteadyState": "ssga", "SGS": "sgs-b"}
+
+
+@pytest.mark.parametrize(("engine", "old", "new"), [case for case in OLD_NAMES if case[0] != "Islands"])
+def test_an_old_name_is_refused_by_a_sentence_with_the_new_one(engine, old, new):
+    problem, (key, _, value) = open_instance("flowshop:6x3").problem, old.partition("=")
+    what = f"the {key} '{value}' of {ON[engine]}" if value else f"the parameter '{key}' of {ON[engine]}"
+    with pytest.raises(sy.InputError, match=f"^{what} is called '{new}' now; write that$"):
+        make_engine(ON[engine], problem, {key: value or 1})
+
+
+@pytest.mark.parametrize(("engine", "old", "new"), OLD_NAMES)
+def test_new_names_are_names_and_old_ones_are_not(engine, old, new):
+    known = {f.name for f in fields(getattr(sy, engine))}
+    if "=" not in old:
+        assert new in known
+    assert old not in known

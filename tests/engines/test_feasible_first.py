@@ -13,7 +13,7 @@ CAREFUL = [  # all solutions that they measure may become the answer
     sy.SteadyState(size=8),
     sy.PLS(),
 ]
-WALKERS = [sy.Cellular(size=9), sy.Hill(), sy.Tabu()]  # only those that they go to
+WALKERS = [sy.Cellular(size=9), sy.HillClimbing(), sy.Tabu()]  # only those that they go to
 
 
 class Tempting(sy.Problem):

@@ -9,7 +9,7 @@ import systola as sy
 from conftest import Balance, OneMax, small_knapsack, small_multi_knapsack, story
 from engines.naive_sns import run
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.engines.neighbourhood import evaluations_for
 from systola.model.objective import evaluate, fitness
 from systola.model.problem import record_of, space_of
@@ -17,10 +17,10 @@ from systola.model.rng import STEP, below, draw
 
 SEED = 4
 PROBLEMS = {
-    "tallies": small_multi_knapsack(21, 4),
-    "tallies, two words": small_multi_knapsack(70, 17),
+    "states": small_multi_knapsack(21, 4),
+    "states, two words": small_multi_knapsack(70, 17),
     "loose": small_multi_knapsack(66, 2, tightness=0.9),
-    "measures as tallies": small_knapsack(21),
+    "measures as states": small_knapsack(21),
     "interacting flips": sy.MMDP(24),
     "interacting flips across words": sy.MMDP(66),
     "plain": OneMax(20),
@@ -33,7 +33,7 @@ def open_run(problem, engine):
     probe = evaluate(record_of(problem), np.zeros(space_of(problem).n, np.uint8))
     measures = len(probe) if isinstance(probe, tuple) else 1
     dtype = np.float64 if isinstance(problem, Balance) else np.int64
-    session = CpuSession(Work(problem, design, measures, dtype, SEED), 1)
+    session = CpuSession(Setup(problem, design, measures, dtype, SEED), 1)
     session.start(0, session.lanes)
     return design, session
 
@@ -92,7 +92,7 @@ def test_equals_naive_twin(name, options):
 
 
 def test_tallies_stay_those_of_the_solutions():
-    problem = PROBLEMS["tallies, two words"]
+    problem = PROBLEMS["states, two words"]
     design, session = open_run(problem, sy.SNS(True, True, True, repair=True, seeded=True))
     session.sweep(1, 30, 0, session.lanes)
     population = session.population()
@@ -173,8 +173,8 @@ def test_ga_makes_children_mostly_of_the_better_parent():
     """Without mutation, and from two kinds of solutions, a child has at least half of the better kind."""
     n = 64
     start = [np.zeros(n, int)] * 5 + [np.ones(n, int)] * 5
-    design = sy.GA(size=10, mutation=0.0).prepare(OneMax(n))
-    session = CpuSession(Work(OneMax(n), design, 1, np.int64, 1), 1)
+    design = sy.GA(size=10, mutation_probability=0.0).prepare(OneMax(n))
+    session = CpuSession(Setup(OneMax(n), design, 1, np.int64, 1), 1)
     session.give(OneMax(n).encoding.store(space_of(OneMax(n)), np.array(start)))
     session.start(0, session.lanes)
     session.sweep(1, 1, 0, session.lanes)

@@ -120,7 +120,7 @@ def wrong(self, s, cell):
         ({"do_cell": wrong}, r"must take \(record, s, cell, lane\), but wrong takes"),
         ({"do_cells": stay}, "has no function 'do_cells'"),
         ({"do_cell": "stay"}, "must be a plain function"),
-        ({"do_cell": stay, "admit": lambda self, s, guests, which, elite: None}, "no `berth`"),
+        ({"do_cell": stay, "accept_immigrant": lambda self, s, immigrants, which, elite: None}, "no `migration_slot`"),
     ],
 )
 def test_what_is_no_engine(functions, said):

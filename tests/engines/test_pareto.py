@@ -9,7 +9,7 @@ import systola as sy
 from conftest import story
 from engines import naive_pareto
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.engines import pareto
 from systola.model.problem import bind, senses_of
 from systola.pareto.archive import nondominated
@@ -25,7 +25,7 @@ def shop(jobs=6, objectives="makespan,tardiness,tardy", seed=1):
 
 def session_of(problem, engine, compiled=False, threads=1):
     bind(type(problem))
-    session = CpuSession(Work(problem, engine.prepare(problem), 4, np.int64, SEED), threads, compiled)
+    session = CpuSession(Setup(problem, engine.prepare(problem), 4, np.int64, SEED), threads, compiled)
     session.start(0, session.lanes)
     return session
 
@@ -33,14 +33,14 @@ def session_of(problem, engine, compiled=False, threads=1):
 def sections(population):
     """Solutions of the archive with whether they were explored, and those put aside."""
     memory = population.memory
-    count, aside = memory[pareto._MEMBERS], memory[pareto._ASIDE]
+    count, aside = memory[pareto._MEMBERS], memory[pareto._FRONT]
     room = len(memory) - pareto._FLAGS
     rows = population.x[1 : 1 + count].tolist()
     flags = memory[pareto._FLAGS :][:count].astype(bool).tolist()
     return list(zip(rows, flags, strict=True)), population.x[1 + room :][:aside].tolist()
 
 
-@pytest.mark.parametrize("engine", [sy.PLS(), sy.PLS("dominating"), sy.PLS(cap=3)], ids=repr)
+@pytest.mark.parametrize("engine", [sy.PLS(), sy.PLS("dominating"), sy.PLS(archive_size=3)], ids=repr)
 @pytest.mark.parametrize("objectives", ["makespan,tardiness,tardy", "flowtime,makespan", "makespan"])
 def test_twin(engine, objectives):
     problem = shop(objectives=objectives)
@@ -112,7 +112,7 @@ def test_the_population_grows(monkeypatch):
 
 
 def test_a_full_archive_takes_only_what_dominates():
-    session = session_of(shop(9, "makespan,tardiness"), sy.PLS(cap=2))
+    session = session_of(shop(9, "makespan,tardiness"), sy.PLS(archive_size=2))
     most = [0, 0]
     for step in range(1, 41):
         session.sweep(step, 1, 0, session.lanes)
@@ -155,7 +155,7 @@ def test_senses_of_objectives(neighbourhood):
     ("parameters", "message"),
     [
         ({"accept": "all"}, "`accept` must be non-dominated or dominating, but got 'all'"),
-        ({"cap": 0}, "`cap` must be a whole number with 1 <= cap"),
+        ({"archive_size": 0}, "`archive_size` must be a whole number with 1 <= archive_size"),
         ({"neighbourhood": "flip"}, "the neighbourhood of Flowshop must be one of swap, insertion, reversal"),
     ],
 )

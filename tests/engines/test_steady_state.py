@@ -9,13 +9,13 @@ import systola as sy
 from conftest import small_knapsack, story
 from engines.naive_steady_state import Twin
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.formats.generalized_assignment_generator import generate
 from systola.jit.records import widen
 from systola.model.incremental import init_state
 from systola.model.problem import record_of
 from systola.model.rng import SEARCH
-from systola.problems.generalized_assignment.improvement import find_lightest, polish
+from systola.problems.generalized_assignment.improvement import find_lightest, search_quickly
 
 
 def assignment(kind="d", agents=4, jobs=15, seed=1):
@@ -24,7 +24,7 @@ def assignment(kind="d", agents=4, jobs=15, seed=1):
 
 def populations(problem, engine, seed, moments, compiled=True):
     design = engine.prepare(problem)
-    session = CpuSession(Work(problem, design, 2, np.int64, seed), 1, compiled)
+    session = CpuSession(Setup(problem, design, 2, np.int64, seed), 1, compiled)
     session.start(0, session.lanes)
     done = 0
     for moment in moments:
@@ -71,7 +71,7 @@ def test_all_keep_the_capacities_after_a_while():
 
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from("cde"), st.integers(2, 6), st.integers(2, 30), st.integers(0, 10**6), st.booleans())
-def test_polishing_keeps_the_tally_and_is_never_worse(kind, agents, jobs, seed, maximise):
+def test_quick_search_keeps_the_state_and_is_never_worse(kind, agents, jobs, seed, maximise):
     problem = generate(kind, agents, max(agents, jobs), seed % 1000 + 1)
     problem = sy.GeneralizedAssignment(problem.costs, problem.loads, problem.capacities, maximise)
     draws = np.random.default_rng(seed)
@@ -80,7 +80,7 @@ def test_polishing_keeps_the_tally_and_is_never_worse(kind, agents, jobs, seed, 
     before, state = np.zeros(2 + agents, np.int64), np.zeros(2 + agents, np.int64)
     init_state(record, x, 0, state)
     before[:] = state
-    polish(record, x[0], state, work, (seed, SEARCH, 1, 0))
+    search_quickly(record, x[0], state, work, (seed, SEARCH, 1, 0))
     again = np.zeros_like(state)
     init_state(record, x, 0, again)
     assert again.tolist() == state.tolist()

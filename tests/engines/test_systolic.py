@@ -9,7 +9,7 @@ import systola as sy
 from conftest import Balance, OneMax, small_knapsack, small_release
 from engines.naive_sgs import points, run
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.engines.systolic_plan import crossover_plan, mutation_plan
 from systola.model.objective import better, evaluate
 from systola.model.problem import record_of, space_of
@@ -42,7 +42,7 @@ def open_run(problem, flavour, seed=4):
     probe = evaluate(record_of(problem), np.zeros(space_of(problem).n, np.uint8))
     count = len(probe) if isinstance(probe, tuple) else 1
     dtype = np.float64 if isinstance(problem, Balance) else np.int64
-    session = CpuSession(Work(problem, design, count, dtype, seed), 1)
+    session = CpuSession(Setup(problem, design, count, dtype, seed), 1)
     session.start(0, session.lanes)
     return design, session
 
@@ -117,7 +117,7 @@ def test_own_plans(length, width, random):
     first = np.array([[random.randrange(n + 1) for _ in range(length)] for _ in range(width)])
     last = np.maximum(first, first[::-1, ::-1])
     turn = np.array([[random.randrange(n) for _ in range(length)] for _ in range(width)])
-    engine = sy.SGS("V", length=length, width=width, crossover=(first, last), mutation=turn)
+    engine = sy.SGS("V", length=length, width=width, crossover_plan=(first, last), mutation_plan=turn)
     result = sy.solve(small_knapsack(n), engine, stop=sy.Iterations(4))
     assert result.evaluations == 5 * 2 * length * width
 
@@ -128,9 +128,9 @@ def test_own_plans(length, width, random):
         ({"flavour": "X"}, "flavour"),
         ({"length": 0}, "length"),
         ({"width": -1}, "width"),
-        ({"mutation": np.full((6, 40), 40)}, "mutation"),
-        ({"mutation": np.zeros((2, 2), int)}, "shape"),
-        ({"crossover": (np.full((6, 40), 9), np.full((6, 40), 8))}, "crossover"),
+        ({"mutation_plan": np.full((6, 40), 40)}, "mutation"),
+        ({"mutation_plan": np.zeros((2, 2), int)}, "shape"),
+        ({"crossover_plan": (np.full((6, 40), 9), np.full((6, 40), 8))}, "crossover"),
     ],
 )
 def test_bad_parameters(settings, rule):

@@ -12,7 +12,7 @@ from engines import naive_walks
 from problems import naive_flowshop
 from systola.backends import cpu
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.jit.records import widen
 from systola.model.capabilities import BestInsertion, capability
 from systola.model.contracts import check_problem
@@ -21,7 +21,7 @@ from systola.model.incremental import fill_swap_table
 from systola.model.objective import evaluate
 from systola.model.problem import bind, record_of, senses_of, space_of
 from systola.model.rng import START
-from systola.operators.neighbourhoods import lay_out
+from systola.operators.neighbourhoods import plan_neighbourhood
 from systola.simd.rows import padded
 
 SEED = 6
@@ -207,7 +207,7 @@ def session_of(problem, engine, compiled=False):
     design = engine.prepare(problem)
     world = world_of(problem)
     count = len(world.measures(first_of(problem, 1)[0]))
-    session = CpuSession(Work(problem, design, count, np.int64, SEED), 1, compiled)
+    session = CpuSession(Setup(problem, design, count, np.int64, SEED), 1, compiled)
     session.start(0, session.lanes)
     return design, session, world
 
@@ -229,14 +229,18 @@ def twin_of(problem, engine, world, size):
         )
     name = engine.neighbourhood or {"bits": "flip", "integers": "reassign"}.get(world.kind)
     name = name or ("insertion" if isinstance(problem, sy.Flowshop) else "swap")
-    if isinstance(engine, sy.Hill):
-        return naive_walks.hill(world, name, engine.move, engine.at_top, engine.kicks, first[0], SEED)
+    if isinstance(engine, sy.HillClimbing):
+        return naive_walks.hill(
+            world, name, engine.improvement, engine.on_local_optimum, engine.perturbation_strength, first[0], SEED
+        )
     n = len(first[0])
-    tenure, spread = (max(1, 9 * n // 10), n // 5) if world.kind == "permutation" else (max(4, n // 10), 4)
+    tenure, tenure_range = (max(1, 9 * n // 10), n // 5) if world.kind == "permutation" else (max(4, n // 10), 4)
     if name == "insertion":
-        tenure, spread = min(8, n), 4
+        tenure, tenure_range = min(8, n), 4
     tenure = tenure if engine.tenure is None else engine.tenure
-    return naive_walks.tabu(world, name, tenure, spread if engine.spread is None else engine.spread, first[0], SEED)
+    return naive_walks.tabu(
+        world, name, tenure, tenure_range if engine.tenure_range is None else engine.tenure_range, first[0], SEED
+    )
 
 
 def check_twin(problem, engine, steps, compiled=False):
@@ -268,21 +272,21 @@ def test_problems_made_for_these_tests(problem):
 
 TABU = [
     (small_knapsack(7), "flip", {}),
-    (small_knapsack(7), "flip-two", {"tenure": 2, "spread": 1}),
+    (small_knapsack(7), "flip-two", {"tenure": 2, "tenure_range": 1}),
     (small_knapsack(70), None, {"tenure": 3}),
     (small_release(6), "flip-two", {"tenure": 1}),
     (small_multi_knapsack(8), "flip", {}),
     (OneMax(6), "flip", {}),
-    (OneMax(5), "flip-two", {"tenure": 3, "spread": 0}),
+    (OneMax(5), "flip-two", {"tenure": 3, "tenure_range": 0}),
     (VALLEY, None, {}),
-    (FLAT, "reassign", {"tenure": 1, "spread": 2}),
+    (FLAT, "reassign", {"tenure": 1, "tenure_range": 2}),
     (assignment(6), "swap", {}),
     (assignment(6, symmetric=False, most=2), None, {"tenure": 2}),
     (assignment(5, most=2), "insertion", {}),
     (Fined(5), "swap", {"tenure": 2}),
     (Tour(6), "swap", {}),
     (Tour(5), "insertion", {}),
-    (Tour(6), "reversal", {"spread": 3}),
+    (Tour(6), "reversal", {"tenure_range": 3}),
     (Apart(6), "swap", {}),
     (Apart(6), "reversal", {"tenure": 4}),
     (flowshop(6), None, {}),
@@ -335,13 +339,13 @@ def test_tabu_goes_back_to_what_is_banned_for_the_best_so_far(problem, engine, s
 )
 def test_tabu_with_all_forbidden(problem, neighbourhood):
     """The walk waits until something is allowed again."""
-    did = check_twin(problem, sy.Tabu(neighbourhood, tenure=9, spread=2), 45)
+    did = check_twin(problem, sy.Tabu(neighbourhood, tenure=9, tenure_range=2), 45)
     assert {"move", "wait"} <= set(did)
 
 
 def test_tabu_without_bans():
     """With a tenure of zero it goes up, and then to and fro."""
-    did = check_twin(Tour(6), sy.Tabu("swap", tenure=0, spread=0), 20)
+    did = check_twin(Tour(6), sy.Tabu("swap", tenure=0, tenure_range=0), 20)
     assert set(did[1:]) == {"move"}
 
 
@@ -381,30 +385,30 @@ CLIMBS = [
 ]
 
 
-@pytest.mark.parametrize("at_top", ["kick", "restart", "stay"])
+@pytest.mark.parametrize("on_local_optimum", ["perturb", "restart", "stay"])
 @pytest.mark.parametrize("move", ["best", "first"])
 @pytest.mark.parametrize(("problem", "neighbourhood"), CLIMBS, ids=name_of)
-def test_hill(problem, neighbourhood, move, at_top):
-    engine = sy.Hill(neighbourhood, move, at_top, kicks=2)
+def test_hill(problem, neighbourhood, move, on_local_optimum):
+    engine = sy.HillClimbing(neighbourhood, move, on_local_optimum, perturbation_strength=2)
     did = check_twin(problem, engine, 16)
-    assert at_top in did
+    assert on_local_optimum in did
 
 
-@pytest.mark.parametrize("at_top", ["stay", "restart"])
-def test_hill_goes_to_what_is_as_fit_and_dominates(at_top):
+@pytest.mark.parametrize("on_local_optimum", ["stay", "restart"])
+def test_hill_goes_to_what_is_as_fit_and_dominates(on_local_optimum):
     """But not to what is as fit and only preferred."""
     problem = sy.NextRelease([3, 2, 2, 1, 3, 1, 1], [2, 1, 2, 1, 3, 1, 3], 0.5)
-    check_twin(problem, sy.Hill("flip-two", at_top=at_top), 16)
+    check_twin(problem, sy.HillClimbing("flip-two", on_local_optimum=on_local_optimum), 16)
 
 
-def test_how_hard_a_kick_is():
-    for kicks in (1, 7):
-        assert "kick" in check_twin(VALLEY, sy.Hill(kicks=kicks), 12)
+def test_how_strong_a_perturbation_is():
+    for perturbation_strength in (1, 7):
+        assert "perturb" in check_twin(VALLEY, sy.HillClimbing(perturbation_strength=perturbation_strength), 12)
 
 
 def test_a_climb_that_stays_is_at_a_top():
     problem = assignment(7)
-    result = sy.solve(problem, sy.Hill(at_top="stay"), stop=sy.Iterations(40), backend="python")
+    result = sy.solve(problem, sy.HillClimbing(on_local_optimum="stay"), stop=sy.Iterations(40), backend="python")
     world = world_of(problem)
     near = naive_walks.neighbours(world, "swap", result.solution.tolist())
     assert world.fitness(result.solution.tolist()) >= max(world.fitness(y.x) for y in near)
@@ -418,11 +422,11 @@ def test_a_climb_that_stays_is_at_a_top():
     ("problem", "options"),
     [
         (flowshop(5), {}),
-        (flowshop(6, most=40), {"taken": 2, "temperature": 3.0}),
-        (flowshop(7, objectives="makespan"), {"taken": 6, "temperature": 10.0}),
-        (flowshop(7, objectives="flowtime"), {"taken": 1, "temperature": 3.0}),
-        (flowshop(5, objectives="makespan", release=True), {"taken": 1, "temperature": 0}),
-        (flowshop(5, objectives="flowtime,makespan", release=True), {"taken": 4, "rounds": 1}),
+        (flowshop(6, most=40), {"destruction_size": 2, "temperature": 3.0}),
+        (flowshop(7, objectives="makespan"), {"destruction_size": 6, "temperature": 10.0}),
+        (flowshop(7, objectives="flowtime"), {"destruction_size": 1, "temperature": 3.0}),
+        (flowshop(5, objectives="makespan", release=True), {"destruction_size": 1, "temperature": 0}),
+        (flowshop(5, objectives="flowtime,makespan", release=True), {"destruction_size": 4, "rounds": 1}),
         (flowshop(4, machines=1, objectives="tardiness", most=3), {}),
         (flowshop(2), {}),
         (flowshop(1), {}),
@@ -439,7 +443,7 @@ def test_temperature():
     problem = flowshop(6, most=40)
     assert check_twin(problem, sy.IteratedGreedy(2, rounds=1, temperature=0), 5)[-1] == 0
     design = sy.IteratedGreedy(temperature=2.5).prepare(problem)
-    assert design.record.warmth == pytest.approx(0.25 * problem.times.mean())
+    assert design.record.temperature == pytest.approx(0.25 * problem.times.mean())
 
 
 # Who computes it does not matter
@@ -447,7 +451,7 @@ def test_temperature():
 COMPILED = {
     "tabu-insertion": (flowshop(18), sy.Tabu(), 12),
     "tabu-table": (assignment(9), sy.Tabu(), 40),
-    "hill-flip-two": (small_release(70), sy.Hill("flip-two", kicks=2), 12),
+    "hill-flip-two": (small_release(70), sy.HillClimbing("flip-two", perturbation_strength=2), 12),
     "ig": (flowshop(18, objectives="makespan", release=True), sy.IteratedGreedy(size=3, rounds=2), 3),
 }
 
@@ -481,8 +485,8 @@ RESUMED = [
     (VALLEY, sy.Tabu()),
     (assignment(6), sy.Tabu()),
     (flowshop(5), sy.Tabu()),
-    (assignment(5), sy.Hill()),
-    (Tour(5), sy.Hill("insertion", "first", "restart")),
+    (assignment(5), sy.HillClimbing()),
+    (Tour(5), sy.HillClimbing("insertion", "first", "restart")),
     (flowshop(4), sy.IteratedGreedy(size=2, rounds=1)),
 ]
 
@@ -515,9 +519,12 @@ def test_resumed_on_another_backend(tmp_path):
     [
         (sy.NextRelease([3, 1, 1, 1, 1, 3], [3, 2, 1, 1, 1, 2], 0.5), sy.Tabu(tenure=1)),
         (sy.NextRelease([3, 2, 3, 3, 2, 3], [3, 1, 1, 1, 1, 3], 0.5), sy.Tabu(tenure=1)),
-        (sy.NextRelease([1, 3, 2, 2, 1, 3], [2, 3, 2, 2, 1, 2], 0.5), sy.Hill("flip-two", at_top="restart")),
+        (
+            sy.NextRelease([1, 3, 2, 2, 1, 3], [2, 3, 2, 2, 1, 2], 0.5),
+            sy.HillClimbing("flip-two", on_local_optimum="restart"),
+        ),
         (OneMax(6), sy.Tabu("flip-two")),
-        (flowshop(4), sy.Hill(move="first")),
+        (flowshop(4), sy.HillClimbing(improvement="first")),
     ],
     ids=["release", "another", "release-hill", "bits", "flowshop"],
 )
@@ -542,10 +549,10 @@ def test_layout():
         (assignment(5), "swap_table", 10),
         (Fined(5), "swap", 10),
         (Tour(5), "swap", 10),
-        (flowshop(5), "insertion_outlook", 16),
+        (flowshop(5), "insertion_blocks", 16),
     ]:
-        assert (lay_out(None, problem).label, lay_out(None, problem).size) == (label, size)
-        for engine in (sy.Tabu(), sy.Hill()):
+        assert (plan_neighbourhood(None, problem).label, plan_neighbourhood(None, problem).size) == (label, size)
+        for engine in (sy.Tabu(), sy.HillClimbing()):
             design = engine.prepare(problem)
             assert (design.cells, design.per_step, design.started, design.rows) == (size, size, 1, 2)
     design = sy.IteratedGreedy(size=7, rounds=3).prepare(flowshop(5))
@@ -559,11 +566,11 @@ def test_layout():
     ("problem", "engine", "told"),
     [
         (OneMax(5), sy.Tabu("swap"), "neighbourhood of OneMax must be one of flip, flip-two, but got 'swap'"),
-        (VALLEY, sy.Hill("flip"), "neighbourhood of Valley must be one of reassign, but got 'flip'"),
-        (Tour(5), sy.Hill("2-opt"), "of Tour must be one of swap, insertion, reversal, but got '2-opt'"),
+        (VALLEY, sy.HillClimbing("flip"), "neighbourhood of Valley must be one of reassign, but got 'flip'"),
+        (Tour(5), sy.HillClimbing("2-opt"), "of Tour must be one of swap, insertion, reversal, but got '2-opt'"),
         (Tour(5), sy.Tabu(["swap"]), r"must be one of swap, insertion, reversal, but got \['swap'\]"),
         (Tour(1), sy.Tabu(), "a neighbourhood needs solutions of at least two decisions, but got one"),
-        (OneMax(1), sy.Hill(), "a neighbourhood needs solutions of at least two decisions, but got one"),
+        (OneMax(1), sy.HillClimbing(), "a neighbourhood needs solutions of at least two decisions, but got one"),
         (
             Valley(np.ones(3, int), np.ones(3, int), np.ones(3, int)),
             sy.Tabu(),
@@ -572,11 +579,23 @@ def test_layout():
         (Tour(5), sy.Tabu(tenure=-1), "`tenure` must be a whole number with 0 <= tenure <= 1000000000, but got -1"),
         (Tour(5), sy.Tabu(tenure=2.5), "`tenure` must be a whole number"),
         (Tour(5), sy.Tabu(tenure=True), "`tenure` must be a whole number"),
-        (Tour(5), sy.Tabu(spread=-1), "`spread` must be a whole number with 0 <= spread <= 1000000000, but got -1"),
-        (Tour(5), sy.Tabu(spread="much"), "`spread` must be a whole number with .*, but got 'much'"),
-        (Tour(5), sy.Hill(kicks=0), "`kicks` must be a whole number with 1 <= kicks <= 1000000, but got 0"),
-        (Tour(5), sy.Hill(move="worst"), "`move` must be one of best, first, but got 'worst'"),
-        (Tour(5), sy.Hill(at_top="jump"), "`at_top` must be one of stay, kick, restart, but got 'jump'"),
+        (
+            Tour(5),
+            sy.Tabu(tenure_range=-1),
+            "`tenure_range` must be a whole number with 0 <= tenure_range <= 1000000000, but got -1",
+        ),
+        (Tour(5), sy.Tabu(tenure_range="much"), "`tenure_range` must be a whole number with .*, but got 'much'"),
+        (
+            Tour(5),
+            sy.HillClimbing(perturbation_strength=0),
+            "`perturbation_strength` must be a whole number with 1 <= perturbation_strength <= 1000000, but got 0",
+        ),
+        (Tour(5), sy.HillClimbing(improvement="worst"), "`improvement` must be one of best, first, but got 'worst'"),
+        (
+            Tour(5),
+            sy.HillClimbing(on_local_optimum="jump"),
+            "`on_local_optimum` must be one of stay, perturb, restart, but got 'jump'",
+        ),
         (
             Tour(5),
             sy.IteratedGreedy(),
@@ -584,8 +603,16 @@ def test_layout():
         ),
         (OneMax(5), sy.IteratedGreedy(), "which OneMax does not list"),
         (flowshop(5), sy.IteratedGreedy(size=0), "`size` must be a whole number with 1 <= size <= 1000000, but got 0"),
-        (flowshop(5), sy.IteratedGreedy(taken=0), "`taken` must be a whole number with 1 <= taken <= 4, but got 0"),
-        (flowshop(5), sy.IteratedGreedy(taken=5), "`taken` must be a whole number with 1 <= taken <= 4, but got 5"),
+        (
+            flowshop(5),
+            sy.IteratedGreedy(destruction_size=0),
+            "`destruction_size` must be a whole number with 1 <= destruction_size <= 4, but got 0",
+        ),
+        (
+            flowshop(5),
+            sy.IteratedGreedy(destruction_size=5),
+            "`destruction_size` must be a whole number with 1 <= destruction_size <= 4, but got 5",
+        ),
         (flowshop(5), sy.IteratedGreedy(rounds=0), "`rounds` must be a whole number with 1 <= rounds"),
         (flowshop(5), sy.IteratedGreedy(temperature=-0.1), "`temperature` must be a number with 0 <= temperature"),
         (flowshop(5), sy.IteratedGreedy(temperature=float("nan")), "`temperature` must be a number .*, but got nan"),

@@ -17,6 +17,7 @@ import numpy as np
 from fuzz.workshop import ISLANDS, RUNS, SEEDS, Workshop, call
 from systola import SystolaError
 from systola.formats import open_instance
+from systola.run.checkpoint import SCHEMA
 
 PROBLEMS = (None, "flowshop", "gap", "knapsack", "mkp", "nrp", "qap")
 NUMBERS = ("0", "1", "-1", "2", "3", "007", "+5", "1e3", "1.5", ".5", "-0", "nan", "inf", "9223372036854775808")
@@ -100,8 +101,31 @@ def _path(random: Random, shop: Workshop) -> str:
 
 _ALGORITHMS = ("auto", "sgs-t", "sgs-e", "sgs-v", "sgs-b", "rs", "sga", "ega", "ga", "cellular", "ssga", "hill", "tabu")
 _ALGORITHMS += ("ig", "pls", "memetic", "pugace", "sns-exp", "SGS", "nothing", "")
-_KEYS = ("length", "width", "size", "crossover", "mutation", "flavour", "repair", "elite", "tenure", "name", "x", "")
-_MIGRATION = ("rate", "export_every", "import_every", "holding", "send_slots", "pool", "synchronous", "lags", "demes")
+_KEYS = (
+    "length",
+    "width",
+    "size",
+    "crossover_probability",
+    "mutation_plan",
+    "flavour",
+    "repair",
+    "elite",
+    "tenure",
+    "name",
+    "x",
+    "",
+)
+_MIGRATION = (
+    "rate",
+    "export_every",
+    "import_every",
+    "export_probability",
+    "send_slots",
+    "pool",
+    "synchronous",
+    "delays",
+    "demes",
+)
 
 
 def _value(random: Random) -> str:
@@ -193,8 +217,8 @@ _TOML = ("3", "-1", "1.5", "nan", "inf", "true", '"x"', '""', "[]", "[1]", "[[]]
 _TOML += ("1979-05-27T07:32:00Z", "07:32:00", str(2**70), "[{algorithm = 3}]", '[{algorithm = "rs", parameters = 3}]')
 _TOML += (
     '{rate = "x"}',
-    "{lags = 5}",
-    '{lags = ["x"]}',
+    "{delays = 5}",
+    '{delays = ["x"]}',
     "{iterations = []}",
     '{size = "x"}',
     '"\\u0000"',
@@ -302,7 +326,7 @@ def write_checkpoint(path: Path, state: Any, arrays: dict[str, Any], compressed:
 
 def sign(path: Path, state: Any, raw: bytes) -> None:
     told = json.dumps(state, sort_keys=True).encode()
-    header = {"schema": 1, "digest": hashlib.sha256(told + b"\n" + raw).hexdigest(), "state": state}
+    header = {"schema": SCHEMA, "digest": hashlib.sha256(told + b"\n" + raw).hexdigest(), "state": state}
     path.write_bytes(json.dumps(header).encode() + b"\n" + raw)
 
 

@@ -14,9 +14,9 @@ from conftest import small_knapsack, story
 from engines.naive_steady_state import Twin
 from systola.formats.generalized_assignment_generator import generate
 from systola.islands.deme import Deme, seed_of
-from systola.islands.dwelling import Dwelling
+from systola.islands.deme_session import DemeSession
 from systola.islands.islands import Islands
-from systola.islands.parcel import Parcel, pack, size_of_parcel, unpack
+from systola.islands.message import Message, message_size, pack, unpack
 from systola.islands.torus import connectivity, neighbours_of
 from systola.islands.transport import Mailboxes
 from systola.model.problem import space_of
@@ -54,14 +54,14 @@ def test_neighbours_are_mutual(demes):
 @pytest.mark.parametrize("dtype", [np.int32, np.uint64])
 def test_parcels_survive_packing(dtype):
     rows = np.arange(14).reshape(2, 7).astype(dtype)
-    parcel = Parcel(3, 1, 12, 450, np.array([1, 0], np.uint8), rows)
-    room = np.zeros(size_of_parcel(2, rows[0]), np.uint8)
-    pack(parcel, room)
+    message = Message(3, 1, 12, 450, np.array([1, 0], np.uint8), rows)
+    room = np.zeros(message_size(2, rows[0]), np.uint8)
+    pack(message, room)
     again = unpack(room, rows[0])
-    assert again[:4] == parcel[:4]
+    assert again[:4] == message[:4]
     assert again.elite.tolist() == [1, 0]
     assert again.rows.tolist() == rows.tolist()
-    pack(parcel._replace(elite=parcel.elite[:1], rows=rows[:1]), room)
+    pack(message._replace(elite=message.elite[:1], rows=rows[:1]), room)
     assert unpack(room, rows[0]).rows.tolist() == rows[:1].tolist()
 
 
@@ -73,11 +73,11 @@ def test_demes_have_streams_of_their_own():
 
 def test_a_full_box_refuses_and_takes_again_when_emptied():
     box = Mailboxes(1, slots=4, rate=2)
-    parcel = Parcel(1, 0, 0, 50, np.zeros(2, np.uint8), np.zeros((2, 3), np.int32))
-    assert [box.post(parcel) for _ in range(3)] == [True, True, False]
-    assert box.post(parcel._replace(source=2))
+    message = Message(1, 0, 0, 50, np.zeros(2, np.uint8), np.zeros((2, 3), np.int32))
+    assert [box.post(message) for _ in range(3)] == [True, True, False]
+    assert box.post(message._replace(source=2))
     assert len(box.collect(1, 0)) == 3
-    assert box.post(parcel)
+    assert box.post(message)
 
 
 # One seed, one answer
@@ -96,7 +96,7 @@ def test_synchronous_islands_can_be_repeated(demes):
 
 def test_asynchronous_demes_in_turns_can_be_repeated():
     """However long a stretch takes, and in however many calls."""
-    slow, quick = (Islands(sy.SteadyState(size=20), 5, lags=lags) for lags in ((0.002, 0, 0.001, 0, 0), ()))
+    slow, quick = (Islands(sy.SteadyState(size=20), 5, delays=delays) for delays in ((0.002, 0, 0.001, 0, 0), ()))
     stop = sy.Stop(stall=400)
     one = sy.solve(assignment(), quick, stop=stop, seed=1, threads=1)
     assert one.repeatable
@@ -110,11 +110,11 @@ def test_being_watched_changes_nothing(monkeypatch):
     """Progress is told by a thread that must not reach into a session: others are at work in it."""
     monkeypatch.setattr("systola.islands.archipelago.REPORT_SECONDS", 0.0)
     islands = Islands(sy.SteadyState(size=20), 4, synchronous=True)
-    look, lookers = Dwelling.best, []
-    monkeypatch.setattr(Dwelling, "best", lambda self: lookers.append(threading.current_thread()) or look(self))
+    look, lookers = DemeSession.best, []
+    monkeypatch.setattr(DemeSession, "best", lambda self: lookers.append(threading.current_thread()) or look(self))
     heard = []
     watched = run(islands, 3000, threads=2, callback=lambda p: heard.append(p) and False)
-    # For each deme: to compile it, its first population, and its account at the end.
+    # For each deme: to compile it, its first population, and its report at the end.
     assert lookers.count(threading.main_thread()) == 3 * 4
     assert told(watched) == told(run(islands, 3000, threads=2))
     assert len(heard) > 20
@@ -128,13 +128,13 @@ def test_interpreted_islands_agree():
     assert told(run(islands, 40, problem, backend="python")) == told(run(islands, 40, problem))
 
 
-def test_a_deme_equals_the_obvious_twin_with_guests():
+def test_a_deme_equals_the_obvious_twin_with_immigrants():
     """Elites become children, others parents, one in each iteration, the oldest first."""
     problem, islands = assignment(15, 4), Islands(sy.SteadyState(size=8), 2)
     engine = sy.SteadyState(size=8)
-    from systola.backends.session import Work
+    from systola.backends.session import Setup
 
-    deme = Deme(0, Work(problem, engine.prepare(problem), 2, np.int64, 5), islands, [1])
+    deme = Deme(0, Setup(problem, engine.prepare(problem), 2, np.int64, 5), islands, [1])
     deme.start()
     twin = Twin(problem, 8, engine.crossover_probability, engine.mutation_probability, 5)
     draws = np.random.default_rng(1)
@@ -142,11 +142,11 @@ def test_a_deme_equals_the_obvious_twin_with_guests():
     for stretch in range(4):
         rows = draws.integers(0, 4, (2, 15)).astype(np.int32)
         elite = np.array([stretch % 2, 0], np.uint8)
-        deme.take_in(Parcel(0, 1, stretch, 0, elite, rows))
+        deme.receive(Message(0, 1, stretch, 0, elite, rows))
         queue += list(zip(rows.tolist(), elite, strict=True))
         for step in range(25 * stretch + 1, 25 * stretch + 26):
-            guest = queue.pop(0) if queue else (None, False)
-            twin.advance(step, *guest)
+            immigrant = queue.pop(0) if queue else (None, False)
+            twin.advance(step, *immigrant)
         deme.advance(25 * (stretch + 1))
         assert deme.session.population().x[:8].tolist() == twin.population
     assert deme.counters.injected == deme.counters.received == 8
@@ -154,7 +154,7 @@ def test_a_deme_equals_the_obvious_twin_with_guests():
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_asynchronous_islands_can_be_replayed(tmp_path, threads):
-    islands = Islands(sy.SteadyState(size=20), 6, lags=(0, 0.002, 0, 0, 0.001, 0))
+    islands = Islands(sy.SteadyState(size=20), 6, delays=(0, 0.002, 0, 0, 0.001, 0))
     first = run(islands, 1000, record=tmp_path / "arrivals.json", threads=2)
     again = run(islands, 1000, replay=tmp_path / "arrivals.json", threads=threads)
     names = ("objective", "iterations", "injected", "sent")
@@ -192,8 +192,8 @@ def test_a_record_of_another_run_is_refused(tmp_path):
 def test_no_solution_is_lost_or_doubled():
     """More than 10,000 migrations under random delays, counted end to end."""
     draws = np.random.default_rng(1)
-    lags = tuple(draws.uniform(0, 0.002, 6))
-    islands = Islands(sy.SteadyState(size=10), 6, export_every=8, import_every=4, holding=1.0, lags=lags)
+    delays = tuple(draws.uniform(0, 0.002, 6))
+    islands = Islands(sy.SteadyState(size=10), 6, export_every=8, import_every=4, export_probability=1.0, delays=delays)
     counted = run(islands, 4000, assignment(10, 3)).islands
     assert counted["sent"] > 10_000
     assert counted["received"] == counted["sent"]
@@ -202,18 +202,18 @@ def test_no_solution_is_lost_or_doubled():
 
 def test_exports_are_held_when_nothing_better_was_found():
     problem = assignment(10, 3)
-    never = run(Islands(sy.SteadyState(size=10), 4, holding=0.0, synchronous=True), 5000, problem).islands
-    always = run(Islands(sy.SteadyState(size=10), 4, holding=1.0, synchronous=True), 5000, problem).islands
+    never = run(Islands(sy.SteadyState(size=10), 4, export_probability=0.0, synchronous=True), 5000, problem).islands
+    always = run(Islands(sy.SteadyState(size=10), 4, export_probability=1.0, synchronous=True), 5000, problem).islands
     assert always["held"] == 0
     assert always["exports"] == 4 * 100 * 2
     assert never["held"] > 350
 
 
 def test_a_slow_deme_holds_up_only_synchronous_ones():
-    lags = (0.02, 0, 0, 0)
+    delays = (0.02, 0, 0, 0)
     done = {}
     for synchronous in (False, True):
-        islands = Islands(sy.SteadyState(size=20), 4, synchronous=synchronous, lags=lags)
+        islands = Islands(sy.SteadyState(size=20), 4, synchronous=synchronous, delays=delays)
         result = sy.solve(assignment(), islands, stop=sy.Seconds(1.0))
         done[synchronous] = sum(d["iterations"] for d in result.islands["demes"])
     assert done[False] >= 1.5 * done[True]
@@ -224,7 +224,9 @@ def test_what_one_deme_finds_reaches_the_others():
     problem = assignment(100, 8)
     together = run(Islands(sy.SteadyState(size=20), 9, synchronous=True), 3000, problem).islands["demes"]
     values = [d["objective"] for d in together]
-    alone = run(Islands(sy.SteadyState(size=20), 9, synchronous=True, holding=0, export_every=10**6), 3000, problem)
+    alone = run(
+        Islands(sy.SteadyState(size=20), 9, synchronous=True, export_probability=0, export_every=10**6), 3000, problem
+    )
     apart = [d["objective"] for d in alone.islands["demes"]]
     assert np.ptp(values) < np.ptp(apart)
     assert np.mean(values) < np.mean(apart)
@@ -232,13 +234,13 @@ def test_what_one_deme_finds_reaches_the_others():
 
 ENGINES = {
     "ssga": sy.SteadyState(size=20),
-    "cellular": sy.Cellular(size=25, neighbourhood="L5"),
-    "line-sweep": sy.Cellular(size=25, neighbourhood="L5", update="line-sweep"),
+    "cellular": sy.Cellular(size=25, topology="L5"),
+    "line-sweep": sy.Cellular(size=25, topology="L5", update="line-sweep"),
     "sgs": sy.SGS("B", length=8, width=4),
     "sgs-e": sy.SGS("E", length=8, width=4),
     "sns": sy.SNS(exponential=True, random=True, moving=True),
     "sga": sy.SGA(size=20),
-    "hill": sy.Hill(),
+    "hill": sy.HillClimbing(),
     "tabu": sy.Tabu(),
 }
 LONG = ("line-sweep", "sgs", "sgs-e", "sns", "sga", "hill")
@@ -259,26 +261,26 @@ def test_any_engine_can_be_a_deme(name):
     assert result.objective == problem.profits @ result.solution
 
 
-def test_a_guest_better_than_all_is_what_a_deme_goes_on_from():
+def test_an_immigrant_better_than_all_is_what_a_deme_goes_on_from():
     problem = small_knapsack(16)
     best = sy.solve(problem, sy.SGA(size=20), stop=sy.Iterations(30), backend="python")
     row = problem.encoding.store(space_of(problem), best.solution[None])
-    from systola.backends.session import Work
+    from systola.backends.session import Setup
 
     for name, engine in ENGINES.items():
         if name == "ssga":
             continue
-        deme = Deme(0, Work(problem, engine.prepare(problem), 2, np.int64, 5), Islands(engine, 2), [1], compiled=False)
+        deme = Deme(0, Setup(problem, engine.prepare(problem), 2, np.int64, 5), Islands(engine, 2), [1], compiled=False)
         deme.start()
-        deme.take_in(Parcel(0, 1, 0, 0, np.ones(1, np.uint8), row))
+        deme.receive(Message(0, 1, 0, 0, np.ones(1, np.uint8), row))
         deme.advance(1)
-        deme.look(0.0)
+        deme.update_history(0.0)
         assert deme.history[-1][2][0] >= best.objective, name
 
 
 @pytest.mark.long
 def test_each_deme_has_its_own_engine():
-    engines = [sy.SteadyState(size=20), sy.Cellular(size=25, neighbourhood="L5"), sy.Tabu()]
+    engines = [sy.SteadyState(size=20), sy.Cellular(size=25, topology="L5"), sy.Tabu()]
     result = run(Islands(engines, synchronous=True), 10, assignment(12, 3), backend="python")
     assert [d["engine"] for d in result.islands["demes"]] == ["ssga", "cellular", "tabu"]
     assert result.feasible
@@ -295,8 +297,8 @@ def test_each_deme_has_its_own_engine():
         ({"demes": 9, "pool": 60}, "Condition 2 .* set pool to 80 or more, or send_slots to 15 or less"),
         ({"demes": 0}, "`demes`"),
         ({"rate": 0}, "`rate`"),
-        ({"holding": 2}, "`holding`"),
-        ({"lags": (1.0,)}, "`lags`"),
+        ({"export_probability": 2}, "`export_probability`"),
+        ({"delays": (1.0,)}, "`delays`"),
         ({"synchronous": 1}, "`synchronous`"),
         ({"engine": [sy.SteadyState()] * 3, "demes": 4}, "one engine for all demes or one for each"),
         ({"engine": "ssga"}, "the engine of a deme"),

@@ -54,7 +54,7 @@ def late(v):
     return v + 0
 
 problem = Mine(8)
-found = {"judged": int(cpu.judge(record_of(problem), np.ones(8, np.uint8)))}
+found = {"judged": int(cpu.evaluate_compiled(record_of(problem), np.ones(8, np.uint8)))}
 if "solve" in sys.argv:
     found["hurried"] = sy.solve(problem, sy.RS(size=4), stop=sy.Seconds(0.1)).iterations
     found["solved"] = sy.solve(problem, sy.RS(size=400), stop=sy.Iterations(3)).objective

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-from systola.jit import dispatch as verbs
+from systola.jit import dispatch
 from systola.jit.digest import digest_of_data, digest_of_functions
 from systola.model.problem import record_of
 
@@ -207,10 +207,10 @@ problem = Late(5)
 
 @pytest.mark.parametrize(("old", "new"), [("LIMIT = 3", "LIMIT = 4"), ("= 4", "= 5"), ("v + 1", "v + 2")])
 def test_what_is_defined_after_the_class(monkeypatch, old, new):
-    before = dict(verbs._bodies)
+    before = dict(dispatch._implementations)
 
     def name(source):
-        monkeypatch.setattr(verbs, "_bodies", dict(before))  # as in a new process
+        monkeypatch.setattr(dispatch, "_implementations", dict(before))  # as in a new process
         scope = {"sy": sy, "np": np, "__name__": "late"}
         exec(source, scope)
         return type(record_of(scope["problem"])).__name__

@@ -41,11 +41,11 @@ for how, module, name in json.loads(sys.argv[1]):
 
 import systola as sy
 from systola.backends import cpu
-from systola.jit import crew, private
+from systola.jit import private, thread_team
 
 calls = []
 usual = private.compiled_for
-crew.compiled_for = lambda *args: calls.append(usual(*args)) or calls[-1]
+thread_team.compiled_for = lambda *args: calls.append(usual(*args)) or calls[-1]
 
 class Mine(sy.Problem):
     encoding = sy.Binary("n")
@@ -66,7 +66,7 @@ print(json.dumps({
         "sparing": private._IS_SPARING,
         "shared": private._IS_SHARED,
         "cache": private._IS_KEPT,
-        "settled": calls[0] is not cpu.work,
+        "settled": calls[0] is not cpu.run_orders,
         **{name: name in {**private.INLINED, **private.UNALIASED} for name in ("forceinline", "noalias", "_nrt")},
     },
 }))

@@ -66,7 +66,7 @@ class Deme:
 
     def export(self, time):
         """To the neighbours in the order up, down, left, right; how many messages were posted."""
-        if not self.improved and self.chances(SEARCH)[2] >= self.world.migration.holding:
+        if not self.improved and self.chances(SEARCH)[2] >= self.world.migration.export_probability:
             self.world.counts["held"] += 1
             return 0
         posted = 0

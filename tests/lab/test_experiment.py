@@ -51,13 +51,15 @@ def test_a_plan_takes_anything_that_can_be_gone_through():
 
 
 def test_a_key_has_all_that_decides_the_outcome():
-    base = Job("knapsack:20-100", "sga", 1, {"size": 8, "crossover": 0.5}, STOP)
-    assert base.key("e") == Job("knapsack:20-100", "sga", 1, {"crossover": 0.5, "size": 8}, Stop(iterations=4)).key("e")
+    base = Job("knapsack:20-100", "sga", 1, {"size": 8, "crossover_probability": 0.5}, STOP)
+    assert base.key("e") == Job(
+        "knapsack:20-100", "sga", 1, {"crossover_probability": 0.5, "size": 8}, Stop(iterations=4)
+    ).key("e")
     others = [
         Job("knapsack:21-100", "sga", 1, base.settings, STOP),
         Job("knapsack:20-100", "ega", 1, base.settings, STOP),
         Job("knapsack:20-100", "sga", 2, base.settings, STOP),
-        Job("knapsack:20-100", "sga", 1, {"size": 9, "crossover": 0.5}, STOP),
+        Job("knapsack:20-100", "sga", 1, {"size": 9, "crossover_probability": 0.5}, STOP),
         Job("knapsack:20-100", "sga", 1, {"size": 8}, STOP),
         Job("knapsack:20-100", "sga", 1, base.settings, Stop(iterations=5)),
         Job("knapsack:20-100", "sga", 1, base.settings, Stop(evaluations=4)),

@@ -6,7 +6,7 @@ import pytest
 
 import systola as sy
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.formats import open_instance
 from systola.lab import profile
 from systola.lab.profile import MOMENTS, REPEATS, Profile, profile_search
@@ -21,7 +21,7 @@ def line():
 
 
 def session_of(problem, design):
-    session = CpuSession(Work(problem, design, 4, np.int64, 1), 1)
+    session = CpuSession(Setup(problem, design, 4, np.int64, 1), 1)
     session.start(0, session.lanes)
     return session
 

@@ -32,7 +32,7 @@ def quick_engines(monkeypatch):
     """A small population for a few generations; the recommended engine is another small one."""
     monkeypatch.setattr(pugace, "ENGINE", replace(pugace.ENGINE, size=32, block=8))
     monkeypatch.setattr(pugace, "GENERATIONS", 20)
-    monkeypatch.setattr(pugace, "recommend", lambda problem: replace(pugace.ENGINE, size=16, every=1))
+    monkeypatch.setattr(pugace, "recommend", lambda problem: replace(pugace.ENGINE, size=16, local_search_interval=1))
 
 
 @pytest.fixture
@@ -139,11 +139,11 @@ def test_every_table_has_its_group():
 
 def test_parameters_are_the_papers(monkeypatch, folder):
     monkeypatch.undo()
-    numbers = {"size": 2048, "reach": 4, "block": 64, "every": 10}
+    numbers = {"size": 2048, "radius": 4, "block": 64, "local_search_interval": 10}
     chances = {"crossover_probability": 0.9, "mutation_probability": 0.1}
     operators = {"selection": "proportional", "crossover": "pmx", "mutation": "swap", "local_search": "best-swap"}
     engine = pugace.ENGINE
-    assert engine == sy.Cellular(neighbourhood="ring", replacement="generation", **numbers, **chances, **operators)
+    assert engine == sy.Cellular(topology="ring", replacement="generation", **numbers, **chances, **operators)
     assert (pugace.GENERATIONS, pugace.FULL_RUNS) == (5000, 10)
     some = contenders_of(SECONDS, folder, 2)
     assert list(some) == [(name, "pugace") for name in SECONDS.instances]

@@ -17,7 +17,7 @@ from systola.lab.scaling import plot_scaling, scaling_tables, simulate_scaling
 from systola.lab.simulation import MODES, THRESHOLDS, Migration, Search, lay_out, simulate
 
 ROUGH = Machine(spread=0.4, stall_chance=0.05, stall_seconds=0.02, latency=1e-4)
-TIGHT = Migration(export_interval=6, import_interval=10, rate=3, holding=0.5, slots=5, pool=7)
+TIGHT = Migration(export_interval=6, import_interval=10, rate=3, export_probability=0.5, slots=5, pool=7)
 LIVELY = Search(improvements=0.05, hardness=0.5, stride=0.6)
 
 
@@ -74,7 +74,7 @@ def test_equals_the_naive_twin(mode, height, width, kind):
         export_interval=st.integers(1, 12),
         import_interval=st.integers(1, 12),
         rate=st.integers(1, 4),
-        holding=st.sampled_from([0.0, 0.3, 1.0]),
+        export_probability=st.sampled_from([0.0, 0.3, 1.0]),
         slots=st.integers(1, 6),
         pool=st.integers(1, 9),
     ),
@@ -157,9 +157,9 @@ def test_a_barrier_waits_for_the_slowest():
 def test_a_full_send_buffer_skips_and_a_full_pool_forgets():
     """Conditions (1) and (2) of the paper: kept, nothing overflows; broken, something does."""
     assert simulate(64, 100).skipped == simulate(64, 100).overwritten == 0
-    late = Migration(export_interval=10, import_interval=100, holding=1)
+    late = Migration(export_interval=10, import_interval=100, export_probability=1)
     assert simulate(64, 50, migration=late).skipped > 0
-    flood = Migration(export_interval=5, import_interval=5, holding=1)  # 4 * 2 solutions in 5 iterations
+    flood = Migration(export_interval=5, import_interval=5, export_probability=1)  # 4 * 2 solutions in 5 iterations
     assert simulate(64, 400, migration=flood).overwritten > 0
 
 
@@ -261,7 +261,7 @@ def test_measured_machines():
         (lambda: Machine(spread=4), "0 <= spread <= 3, but got 4"),
         (lambda: Machine(stall_chance=1.5), "0 <= stall_chance <= 1"),
         (lambda: Migration(slots=0), "1 <= slots"),
-        (lambda: Migration(holding=2), "0 <= holding <= 1"),
+        (lambda: Migration(export_probability=2), "0 <= export_probability <= 1"),
         (lambda: Search(stride=2), "0 <= stride <= 1"),
         (lambda: simulate_scaling((64, 16)), "in increasing order, but got [64, 16]"),
         (lambda: simulate_scaling((16, 17)), "but 17 of them form none"),

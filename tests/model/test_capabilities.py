@@ -185,7 +185,7 @@ def test_moves_of_a_ring(n):
 
 @pytest.mark.parametrize("backend", ["python", "cpu"])
 @pytest.mark.parametrize("neighbourhood", ["reversal", "insertion"])
-@pytest.mark.parametrize("engine", [sy.Hill, sy.Tabu])
+@pytest.mark.parametrize("engine", [sy.HillClimbing, sy.Tabu])
 def test_moves_by_state_give_the_same_walk(engine, neighbourhood, backend):
     walks = [
         sy.solve(ring(kind), engine(neighbourhood=neighbourhood), stop=sy.Iterations(25), seed=3, backend=backend)
@@ -196,6 +196,6 @@ def test_moves_by_state_give_the_same_walk(engine, neighbourhood, backend):
 
 
 def test_the_neighbourhood_goes_by_what_a_problem_can_do():
-    labels = [type(sy.Hill().prepare(ring(kind)).record).__name__ for kind in (Ring, QuickRing)]
+    labels = [type(sy.HillClimbing().prepare(ring(kind)).record).__name__ for kind in (Ring, QuickRing)]
     assert "Hill_swap_" in labels[0]
     assert "Hill_reversal_state_" in labels[1]

@@ -140,7 +140,7 @@ def test_contract_of_other_encodings(problem):
 
 
 def test_a_tally_of_measures_gives_the_same_run():
-    engine = sy.Cellular(size=9, reach=1)
+    engine = sy.Cellular(size=9, radius=1)
     runs = [
         sy.solve(problem, engine, stop=sy.Iterations(30), seed=2, backend="python")
         for problem in (Dice(12), QuickDice(12))
@@ -224,13 +224,13 @@ def restless_search(self, x, state, data, work, length, key, stop):
         x[job] = 0
 
 
-def forgetful_polish(self, x, state, work, key):
+def forgetful_quick_search(self, x, state, work, key):
     """Gives a job away, and forgets to say so."""
     original(GAP, sy.LocalSearch, "quick")(self, x, state, work, key)
     x[0] = 1 - x[0]
 
 
-def spoiling_polish(self, x, state, work, key):
+def spoiling_quick_search(self, x, state, work, key):
     """Loads all on one agent."""
     restless_search(self, x, state, None, None, 0, key, None)
 
@@ -377,11 +377,11 @@ def small_mkp_of(kind):
             r"^LocalSearch\.search leaves a solution less fit than",
         ),
         (
-            lambda: small_gap(2, 4, kind=broken(GAP, sy.LocalSearch, quick=forgetful_polish)),
+            lambda: small_gap(2, 4, kind=broken(GAP, sy.LocalSearch, quick=forgetful_quick_search)),
             r"^the state that LocalSearch\.quick leaves of \[\d, \d, \d, \d\] says",
         ),
         (
-            lambda: small_gap(2, 4, kind=broken(GAP, sy.LocalSearch, quick=spoiling_polish)),
+            lambda: small_gap(2, 4, kind=broken(GAP, sy.LocalSearch, quick=spoiling_quick_search)),
             r"^LocalSearch\.quick leaves a solution less feasible than",
         ),
         (lambda: HastyReassign(4), r"^reassign writes to the solution \[\d, \d, \d, \d\]"),

@@ -10,7 +10,7 @@ from numba import njit
 from scipy.stats import chisquare
 
 import systola as sy
-from systola.model.encodings import Bits, Order, reveal, sample
+from systola.model.encodings import Bits, Order, decode, sample
 from systola.model.rng import START, STEP
 from systola.simd.bits import words_for
 
@@ -107,7 +107,7 @@ def test_what_kernels_reveal_is_what_is_loaded(encoding, space):
     stored = encoding.store(space, draw_solutions(encoding, space, 5, 4))
     decisions = encoding.blank(space, 2)
     for row, loaded in enumerate(encoding.load(space, stored)):
-        reveal(space, stored, row, decisions, 1)
+        decode(space, stored, row, decisions, 1)
         assert decisions[1].tolist() == loaded.tolist()
     assert not decisions[0].any()
 

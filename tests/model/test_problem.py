@@ -7,7 +7,7 @@ import pytest
 
 import systola as sy
 from conftest import Balance, OneMax, binary_problems, small_knapsack, small_release
-from systola.jit import dispatch as verbs
+from systola.jit import dispatch
 from systola.model.capabilities import offers
 from systola.model.objective import better, evaluate, fitness, violation
 from systola.model.problem import digest_of, record_of, senses_of, space_of
@@ -234,10 +234,10 @@ def test_any_change_of_the_data_changes_the_digest():
 @pytest.fixture
 def make(monkeypatch):
     """Makes a problem called Made whose evaluate is `body`, as if in a new process each time."""
-    before = dict(verbs._bodies)
+    before = dict(dispatch._implementations)
 
     def make_alone(body, **extra):
-        monkeypatch.setattr(verbs, "_bodies", dict(before))
+        monkeypatch.setattr(dispatch, "_implementations", dict(before))
         parts = {"encoding": sy.Binary("n"), "evaluate": body, "__annotations__": {"n": int}, **extra}
         return type("Made", (sy.Problem,), parts)(5)
 

@@ -8,22 +8,22 @@ from hypothesis import strategies as st
 import systola as sy
 from conftest import OneMax, small_knapsack, small_multi_knapsack, small_release
 from engines import naive_walks
-from systola.backends.session import Work, allocate
+from systola.backends.session import Setup, allocate
 from systola.backends.step import before_steps
 from systola.jit.records import widen
 from systola.model.encodings import Bits, Digits
 from systola.model.objective import evaluate
 from systola.model.problem import bind, record_of, senses_of, space_of
-from systola.operators.neighbourhoods import lay_out
+from systola.operators.neighbourhoods import plan_neighbourhood
 from systola.operators.neighbours import (
-    follow,
+    accept_move,
+    apply_move,
+    evaluate_current,
+    evaluate_moves,
     is_move,
-    locate,
-    make,
-    observe,
+    move_of,
     row_begin,
     row_end,
-    survey,
 )
 
 BINARY, INTEGER, ORDERED = ("flip", "flip-two"), ("reassign",), ("swap", "insertion", "reversal")
@@ -118,7 +118,7 @@ class Place:
         self.engine, self.size = design.record, design.cells
         first = self.measures(x)
         dtype = np.float64 if any(isinstance(m, float) for m in first) else np.int64
-        self.population, self.lanes, _ = allocate(Work(problem, design, len(first), dtype, 1), 3, chunk)
+        self.population, self.lanes, _ = allocate(Setup(problem, design, len(first), dtype, 1), 3, chunk)
         self.lanes = self.lanes._replace(decisions=self.lanes.decisions.astype(np.int64))
         self.population.x[0] = problem.encoding.store(self.space, x)[0]
         self.share = len(self.lanes.trial) // 3
@@ -134,8 +134,8 @@ class Place:
     def now(self):
         return self.problem.encoding.load(self.space, self.population.x)[0].tolist()
 
-    def observe(self):
-        observe(self.engine, self.step())
+    def evaluate_current(self):
+        evaluate_current(self.engine, self.step())
 
     def check_all(self, widths):
         """Every move in the order of numbers, in blocks of these widths, and the measures of where it leads."""
@@ -145,7 +145,7 @@ class Place:
         wanted = [neighbour.x for neighbour in naive_walks.neighbours(world, self.name, x)]
         assert len(wanted) == self.size
         number, at = 0, lane * self.share
-        i, j = locate(self.engine, 0)
+        i, j = move_of(self.engine, 0)
         fresh = True
         counted = len(senses_of(self.problem)) if self.alone else self.lanes.trial.shape[1]
         while number < self.size:
@@ -154,11 +154,11 @@ class Place:
                 j = row_begin(self.engine, i)
                 continue
             end = min(j + min(next(widths), self.share - 1), row_end(self.engine, i))
-            self.survey(lane, i, j, end, fresh, at)
+            self.evaluate_moves(lane, i, j, end, fresh, at)
             fresh = fresh and end - j == 1
             for place in range(j, end):
                 if is_move(self.engine, i, place):
-                    assert tuple(locate(self.engine, number)) == (i, place)
+                    assert tuple(move_of(self.engine, number)) == (i, place)
                     assert self.moved(i, place) == wanted[number]
                     found = self.lanes.trial[at + place - j, :counted].tolist()
                     assert found == self.measures(wanted[number])[:counted]
@@ -166,20 +166,20 @@ class Place:
             j = end
         assert self.now() == x
 
-    def survey(self, lane, i, first, last, fresh, at):
-        survey(self.engine, self.step(), lane, i, first, last, fresh, at)
+    def evaluate_moves(self, lane, i, first, last, fresh, at):
+        evaluate_moves(self.engine, self.step(), lane, i, first, last, fresh, at)
 
     def moved(self, i, j):
         x = self.population.x[:1].copy()
-        make(self.engine, self.space, x, 0, i, j)
+        apply_move(self.engine, self.space, x, 0, i, j)
         return self.problem.encoding.load(self.space, x)[0].tolist()
 
-    def follow(self, number):
-        i, j = locate(self.engine, number)
-        wanted, seat = self.moved(i, j), 2 * self.share - 1
-        self.survey(1, i, j, j + 1, True, self.share)
-        self.lanes.trial[seat] = self.lanes.trial[self.share]
-        follow(self.engine, self.step(), i, j, seat)
+    def accept_move(self, number):
+        i, j = move_of(self.engine, number)
+        wanted, best_trial = self.moved(i, j), 2 * self.share - 1
+        self.evaluate_moves(1, i, j, j + 1, True, self.share)
+        self.lanes.trial[best_trial] = self.lanes.trial[self.share]
+        accept_move(self.engine, self.step(), i, j, best_trial)
         assert self.now() == wanted
         assert self.population.scores[0].tolist() == self.measures(wanted)
 
@@ -194,11 +194,11 @@ def test_neighbours_are_measured_as_evaluated(problem, name, chunk, seed, widths
     draws = np.random.default_rng(seed)
     endless = iter(lambda: int(draws.choice(widths)), None)
     place = Place(problem, name, chunk, draw_solution(problem, draws))
-    place.observe()
+    place.evaluate_current()
     assert place.population.scores[0].tolist() == place.measures(place.now())
     place.check_all(endless)
     for _ in range(3):
-        place.follow(int(draws.integers(place.size)))
+        place.accept_move(int(draws.integers(place.size)))
     place.check_all(endless)
 
 
@@ -212,12 +212,12 @@ def draw_solution(problem, draws):
 def test_which_way_is_taken():
     """Problems that can say more about neighbours are asked for it."""
     labels = {
-        (type(problem).__name__, name): lay_out(name, problem).label
+        (type(problem).__name__, name): plan_neighbourhood(name, problem).label
         for problem, name in PAIRS
         if space_of(problem).n > 2
     }
     assert labels["QuadraticAssignment", "swap"] == "swap_table"
-    assert labels["Flowshop", "insertion"] == "insertion_outlook"
+    assert labels["Flowshop", "insertion"] == "insertion_blocks"
     assert labels["Flowshop", "swap"] == "swap"
     assert labels["Tour", "insertion"] == "insertion"
     assert labels["Knapsack", "flip-two"] == "flip_two"

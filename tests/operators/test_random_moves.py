@@ -39,7 +39,7 @@ def test_a_move_leads_to_another_solution_and_back(name, n, seed):
         made, i, j, k = draw_move(space, rows[0], kind, *draw(seed, 0, 0, 0, kind)[:3])
         assert made in (kind, NO_MOVE)
         make_move(space, rows[0], made, i, j, k)
-        assert encoding.are_sound(space, rows).all()
+        assert encoding.are_valid(space, rows).all()
         assert (rows != before).any() == (made != NO_MOVE)
         undo_move(space, rows[0], made, i, j, k)
         assert (rows == before).all()

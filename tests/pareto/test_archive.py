@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from numba import njit
 
 from systola.errors import InputError
-from systola.jit.team import announce, new_team
+from systola.jit.team import new_team, publish
 from systola.pareto import archive, dominance
 from systola.pareto.archive import Archive, make_room, merge, nondominated, sift
-from systola.pareto.dominance import BLOCK, covering, dominates
+from systola.pareto.dominance import BLOCK, dominates, weakly_dominating
 
 KINDS = {"int32": np.int32, "int64": np.int64, "float64": np.float64}
 EACH_KIND = pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def some_vectors(draws, count, k, spread, kind, extremes=False):
 
 def sift_interpreted(*args):
     team = new_team(1)
-    announce(team, (archive._SIFT, 1), 1)
+    publish(team, (archive._SIFT, 1), 1)
     archive._sift(*args, team, 0)
 
 
@@ -121,10 +121,10 @@ def test_many_vectors(kind, k, m, c, spread, extremes, seed):
 @EACH_KIND
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_every_way_is_the_same(kind, k, monkeypatch):
-    """Interpreted with tables and scouts, too, of which there are fewer then."""
+    """Interpreted with tables and filters, too, of which there are fewer then."""
     draws = np.random.default_rng(k)
     monkeypatch.setattr(archive, "_CROWD", 90)
-    monkeypatch.setattr(archive, "SCOUTS", 70)
+    monkeypatch.setattr(archive, "FILTER_SIZE", 70)
     for m, c in ((100, 60), (60, 100), (1, 300)):
         points = some_vectors(draws, 6 * m, k, 1000, kind)
         members = points[nondominated(points)][:m]
@@ -137,7 +137,7 @@ def test_every_way_is_the_same(kind, k, monkeypatch):
 @EACH_KIND
 @pytest.mark.parametrize("m", [10, 1500])
 def test_crowds(kind, m):
-    """So many that scouts thin them out, before or after the members have."""
+    """So many that a sample of them thins them out, before or after the members have."""
     draws = np.random.default_rng(m)
     front = some_vectors(draws, m, 3, 2000, kind)
     front[:, 2] = -front[:, 0] - front[:, 1]
@@ -177,7 +177,7 @@ def test_first_columns_count():
 @EACH_KIND
 def test_vectors_are_covered(kind, order):
     """Compiled for arrays in C order, and the plain loop for others, are the interpreted loop."""
-    compiled = njit(lambda *args: covering(*args))
+    compiled = njit(lambda *args: weakly_dominating(*args))
     draws = np.random.default_rng(1)
     blocks = draws.integers(-4, 5, 8 * BLOCK).astype(kind)
     points = np.array(draws.integers(-4, 5, (9, 4)), kind, order=order)
@@ -188,7 +188,7 @@ def test_vectors_are_covered(kind, order):
                 for lane in range(BLOCK)
                 if all(blocks[5 + e * BLOCK + lane] <= points[q, d + e] for e in range(k))
             )
-            assert compiled(blocks, 5, points, q, d, k) == covering(blocks, 5, points, q, d, k) == hits
+            assert compiled(blocks, 5, points, q, d, k) == weakly_dominating(blocks, 5, points, q, d, k) == hits
 
 
 @pytest.mark.parametrize("way", [dominates, njit(lambda *args: dominates(*args))], ids=["interpreted", "compiled"])
@@ -359,5 +359,5 @@ def test_rooms_hold_what_was_asked_for():
     for most in (1, 1023, 1025, 40_000):
         for k in range(1, 5):
             room = make_room(most, 1, k, np.int64)
-            assert room.owners.shape[1] >= max(most, dominance.SCOUTS)
+            assert room.owners.shape[1] >= max(most, dominance.FILTER_SIZE)
             assert room.owners.shape[1] % BLOCK == 0

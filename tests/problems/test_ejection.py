@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import systola as sy
 from conftest import story
 from problems.naive_ejection import EJECTIONS, Balance, best_chain
-from systola.engines.presets import recommend, refining
+from systola.engines.presets import integer_memetic, recommend
 from systola.formats.generalized_assignment_generator import generate
 from systola.jit.compile import kernel
 from systola.jit.records import widen
@@ -45,7 +45,7 @@ assignments = st.builds(
 )
 
 
-def tally_of(problem, x):
+def state_from_scratch(problem, x):
     state = np.zeros(2 + len(problem.capacities), np.int64)
     init_state(widen(record_of(problem)), x[None], 0, state)
     return state
@@ -64,7 +64,7 @@ def refined(problem, x, length, seed, call=search_around):
     """A refined solution, its state, and what is left in the workspace."""
     buffer = buffer_of(problem, capability(problem, LocalSearch).work)
     work = np.zeros(buffer.size, buffer.dtype)
-    stored, state = x.astype(np.int32)[None], tally_of(problem, x)
+    stored, state = x.astype(np.int32)[None], state_from_scratch(problem, x)
     record = record_of(problem) if call is compiled else widen(record_of(problem))
     call(record, stored[0], state, problem.guide(), work, length, (np.uint64(seed), SEARCH, 1, 0), new_flag())
     return stored[0], state, work
@@ -77,8 +77,8 @@ class TestRefinement:
         bind(type(problem))
         x = np.random.default_rng(seed).integers(0, len(problem.capacities), problem.jobs)
         made, state, work = refined(problem, x, length, seed)
-        assert state.tolist() == tally_of(problem, made).tolist()
-        assert fitness_of(problem, state) >= fitness_of(problem, tally_of(problem, x))
+        assert state.tolist() == state_from_scratch(problem, made).tolist()
+        assert fitness_of(problem, state) >= fitness_of(problem, state_from_scratch(problem, x))
         again, same, _ = refined(problem, x, length, seed, compiled)
         assert (again.tolist(), same.tolist()) == (made.tolist(), state.tolist())
         assert sorted(jobs_in_rings(problem, work)) == list(range(problem.jobs))
@@ -89,13 +89,13 @@ class TestRefinement:
             problem = assignment(3, 8, (9, 9), 1.0, seed % 2 == 1, seed)
             bind(type(problem))
             every = np.indices((3,) * 8).reshape(8, -1).T
-            best = max(fitness_of(problem, tally_of(problem, x)) for x in every)
+            best = max(fitness_of(problem, state_from_scratch(problem, x)) for x in every)
             _, state, _ = refined(problem, every[0], 20_000, seed, compiled)
             assert fitness_of(problem, state) == best
 
     def test_same_on_every_number_of_threads(self):
         problem = generate("d", 5, 30, seed=2)
-        engine = replace(refining(problem), length=150)
+        engine = replace(integer_memetic(problem), local_search_steps=150)
         runs = [
             sy.solve(problem, engine, stop=sy.Iterations(4), seed=7, **where)
             for where in ({"threads": 1}, {"threads": 2}, {"backend": "python"})
@@ -180,8 +180,8 @@ class TestGuide:
         problem = sy.GeneralizedAssignment([[0, 0], [0, 0]], [[2**56, 1], [1, 2**56]], [2**56, 2**56])
         assert problem.guide() is None
         assert recommend(problem).local_search is None
-        with pytest.raises(sy.InputError, match="'refine' needs a problem with a LocalSearch"):
-            sy.solve(problem, sy.Cellular(size=9, local_search="refine"))
+        with pytest.raises(sy.InputError, match="'problem' needs a problem with a LocalSearch"):
+            sy.solve(problem, sy.Cellular(size=9, local_search="problem"))
 
 
 class Colours(sy.Problem):
@@ -193,15 +193,15 @@ class Colours(sy.Problem):
 
 def test_only_for_problems_that_know_how():
     with pytest.raises(sy.InputError, match="needs a problem with a LocalSearch for this instance, which this Col"):
-        sy.solve(Colours(), sy.Cellular(size=9, local_search="refine"))
+        sy.solve(Colours(), sy.Cellular(size=9, local_search="problem"))
     plant = sy.QuadraticAssignment(np.eye(5, dtype=int), np.eye(5, dtype=int))
-    with pytest.raises(sy.InputError, match="'refine' is not for Order solutions; choose one of best-swap"):
-        sy.solve(plant, sy.Cellular(size=9, local_search="refine"))
+    with pytest.raises(sy.InputError, match="'problem' is not for Order solutions; choose one of best-swap"):
+        sy.solve(plant, sy.Cellular(size=9, local_search="problem"))
 
 
 def test_recommended_for_assignments():
     problem = generate("d", 5, 30, seed=2)
-    assert recommend(problem) == refining(problem)
+    assert recommend(problem) == integer_memetic(problem)
     assert recommend(sy.GeneralizedAssignment([[1], [2]], [[1], [1]], [1, 1])).local_search is None
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import systola as sy
-from systola.backends.cpu import judge
+from systola.backends.cpu import evaluate_compiled
 from systola.jit.records import widen
 from systola.model.contracts import check_problem
 from systola.model.objective import evaluate, fitness
@@ -83,7 +83,7 @@ def test_measures(problem, data):
     assert [MEASURES[k] for k in problem.order] == objectives + rest
     measures = [wanted[name] for name in objectives + rest]
     assert list(evaluate(widen(record_of(problem)), np.array(x))) == measures
-    assert list(judge(record_of(problem), np.array(x, np.int32))) == measures
+    assert list(evaluate_compiled(record_of(problem), np.array(x, np.int32))) == measures
     assert fitness(record_of(problem), np.array(measures)) == -sum(
         weight * wanted[name] for weight, name in zip(problem.weights.tolist(), objectives, strict=True)
     )
@@ -95,7 +95,7 @@ def test_measures(problem, data):
 @given(shops(), st.data())
 def test_the_promise_of_narrow_numbers(problem, data):
     x = data.draw(st.permutations(range(len(problem.times))))
-    measures = judge(record_of(problem), np.array(x, np.int32))
+    measures = evaluate_compiled(record_of(problem), np.array(x, np.int32))
     if problem.narrow:
         assert max(*measures, -fitness(record_of(problem), np.array(measures)), problem.limits.max()) < 2**31
     assert problem.narrow or problem.times.max() > 10**6
@@ -138,13 +138,17 @@ def test_the_bound_is_that_of_the_machines_or_of_a_job():
 def test_two_machines_reach_the_bound():
     """Johnson's rule: here the order 1, 2, 0 leaves the second machine idle only in the beginning."""
     problem = sy.Flowshop([[5, 2], [1, 6], [3, 8]])
-    assert min(judge(record_of(problem), np.array(x))[0] for x in permutations(range(3))) == problem.bound() == 17
+    assert (
+        min(evaluate_compiled(record_of(problem), np.array(x))[0] for x in permutations(range(3)))
+        == problem.bound()
+        == 17
+    )
 
 
 def test_without_due_dates_no_job_is_tardy():
     problem = sy.Flowshop(TIMES, objectives="flowtime")
     wanted = by_name(problem, (2, 0, 1))
-    assert judge(record_of(problem), np.array([2, 0, 1])) == (wanted["flowtime"], wanted["makespan"], 0, 0)
+    assert evaluate_compiled(record_of(problem), np.array([2, 0, 1])) == (wanted["flowtime"], wanted["makespan"], 0, 0)
     assert problem.due.tolist() == []
     assert problem.release.tolist() == [0, 0, 0]
 
@@ -154,7 +158,7 @@ def test_due_dates_beyond_all_schedules():
     assert problem.narrow
     assert problem.due.tolist() == [2**61, 0, 9]
     wanted = by_name(problem, (0, 1, 2))
-    assert judge(record_of(problem), np.array([0, 1, 2]))[:2] == (wanted["tardy"], wanted["tardiness"])
+    assert evaluate_compiled(record_of(problem), np.array([0, 1, 2]))[:2] == (wanted["tardy"], wanted["tardiness"])
 
 
 def test_types_of_data_do_not_matter():
@@ -163,7 +167,7 @@ def test_types_of_data_do_not_matter():
         problem = sy.Flowshop(
             np.array(TIMES, kind), np.array([9, 9, 9], kind), np.array([0, 1, 2], kind), "tardy", np.array([3], kind)
         )
-        assert list(judge(record_of(problem), np.arange(3))) == [
+        assert list(evaluate_compiled(record_of(problem), np.arange(3))) == [
             by_name(problem, (0, 1, 2))[MEASURES[k]] for k in problem.order
         ]
         digests.add(digest_of(problem))
@@ -230,7 +234,7 @@ def test_bad_data(data, rule):
 
 def test_measures_up_to_the_limit():
     problem = sy.Flowshop([[2**60 - 1] * 4], [0], objectives="tardiness,flowtime,makespan", weights=[0, 1, 0])
-    assert judge(record_of(problem), np.array([0])) == (2**62 - 4,) * 3 + (1,)
+    assert evaluate_compiled(record_of(problem), np.array([0])) == (2**62 - 4,) * 3 + (1,)
     assert not problem.narrow
 
 
@@ -252,19 +256,19 @@ def test_contract(objectives):
 )
 def test_a_run(objectives, kind):
     problem = shop(9, 4, 50, True, False, objectives.split(","), None, 6)
-    result = sy.solve(problem, sy.Cellular(size=16, reach=1), stop=sy.Stop(iterations=3))
+    result = sy.solve(problem, sy.Cellular(size=16, radius=1), stop=sy.Stop(iterations=3))
     assert isinstance(result.objective, kind)
     wanted = by_name(problem, tuple(result.solution.tolist()))
     assert np.atleast_1d(result.objective).tolist() == [wanted[name] for name in objectives.split(",")]
     assert result.bound == problem.bound()
-    again = sy.solve(problem, sy.Cellular(size=16, reach=1), stop=sy.Stop(iterations=3), backend="python")
+    again = sy.solve(problem, sy.Cellular(size=16, radius=1), stop=sy.Stop(iterations=3), backend="python")
     assert again.objective == result.objective
     assert again.solution.tolist() == result.solution.tolist()
 
 
 def test_finds_the_optimum_of_a_tiny_instance():
     problem = shop(6, 3, 30, True, True, ["tardiness", "flowtime"], [3, 1], 8)
-    worth = {x: judge(record_of(problem), np.array(x))[:2] for x in permutations(range(6))}
+    worth = {x: evaluate_compiled(record_of(problem), np.array(x))[:2] for x in permutations(range(6))}
     best = min(3 * tardiness + flowtime for tardiness, flowtime in worth.values())
     result = sy.solve(problem, stop=sy.Iterations(5), backend="python")
     assert 3 * result.objective[0] + result.objective[1] == best

@@ -15,7 +15,7 @@ from scipy.sparse import block_diag, eye, kron
 
 import systola as sy
 from conftest import story
-from systola.backends.cpu import judge
+from systola.backends.cpu import evaluate_compiled
 from systola.formats.generalized_assignment import measure, read_single
 from systola.formats.generalized_assignment_generator import generate
 from systola.jit.compile import kernel
@@ -93,7 +93,7 @@ def test_measures(problem, data):
     x = data.draw(solutions(problem))
     wanted = by_hand(problem, x)
     assert evaluate(widen(record_of(problem)), np.array(x)) == wanted
-    assert judge(record_of(problem), np.array(x, np.int32)) == wanted
+    assert evaluate_compiled(record_of(problem), np.array(x, np.int32)) == wanted
     assert measure(problem, np.array(x, np.int32)) == wanted
     assert violation(record_of(problem), np.array(wanted)) == wanted[1]
     assert senses_of(problem) == ((sy.MAXIMISE,) if problem.maximise else (sy.MINIMISE,))
@@ -197,7 +197,7 @@ def test_no_solution_at_all():
     problem = sy.GeneralizedAssignment([[1, 2, 9], [2, 1, 9]], [[5, 5, 5], [5, 5, 5]], [5, 5])
     assert optimum(problem) == inf
     assert problem.bound() == 13
-    result = sy.solve(problem, sy.Cellular(size=9, reach=1), stop=sy.Iterations(20), backend="python")
+    result = sy.solve(problem, sy.Cellular(size=9, radius=1), stop=sy.Iterations(20), backend="python")
     assert not result.feasible
     assert (result.violation, result.gap) == (5, None)
 
@@ -224,7 +224,7 @@ def test_the_same_run_with_and_without_reassignments():
     """Compiled and interpreted, and few children are so different that they are measured anew."""
     problem = generate("b", 4, 24, 2)
     plain = Plain(*(getattr(problem, name) for name in Plain._fields))
-    engine = sy.Cellular(size=16, neighbourhood="L5", selection="tournament", replacement="better")
+    engine = sy.Cellular(size=16, topology="L5", selection="tournament", replacement="better")
     runs = [
         sy.solve(which, engine, stop=sy.Iterations(40), seed=3, backend=backend)
         for which, backend in ((problem, "cpu"), (problem, "python"), (plain, "python"))
@@ -238,11 +238,11 @@ def test_the_same_run_with_and_without_reassignments():
 @pytest.mark.parametrize("maximise", [False, True])
 def test_solve_finds_the_optimum(maximise):
     problem = sy.GeneralizedAssignment(COSTS, LOADS, CAPACITIES, maximise)
-    result = sy.solve(problem, sy.Cellular(size=16, reach=2), stop=sy.Iterations(40), backend="python")
+    result = sy.solve(problem, sy.Cellular(size=16, radius=2), stop=sy.Iterations(40), backend="python")
     assert result.objective == (-1 if maximise else 1) * optimum(problem)
     assert result.feasible
     best = sy.Iterations(10**6) | sy.Target(result.objective)  # a target in the problem's own sense
-    assert sy.solve(problem, sy.Cellular(size=16, reach=2), stop=best, backend="python").stop == "target"
+    assert sy.solve(problem, sy.Cellular(size=16, radius=2), stop=best, backend="python").stop == "target"
 
 
 def test_descriptions():

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import systola as sy
-from systola.backends.cpu import judge
+from systola.backends.cpu import evaluate_compiled
 from systola.jit.compile import kernel
 from systola.jit.records import widen
 from systola.model.incremental import fill_swap_table, make_swap, swap, swap_gains
@@ -107,7 +107,7 @@ def test_swap_equals_evaluate(problem, moves):
     x, _ = start(problem, len(moves))
     n = x.shape[1]
     state = np.array([evaluate(widen(record_of(problem)), x[1].astype(np.int64))])
-    assert state[0] == judge(record_of(problem), x[1]) == cost(problem, x[1])
+    assert state[0] == evaluate_compiled(record_of(problem), x[1]) == cost(problem, x[1])
     for move in moves:
         i, j = pair(move, n)
         before, other = x.copy(), state.copy()
@@ -184,7 +184,7 @@ def test_a_table_holds_distances_too_so_that_it_is_as_wide():
 
 def test_an_interpreted_tabu_search_does_not_warn():
     problem = assignment(3, True, True, (True, True), (4600, 2300), True, 3)
-    engine = sy.Cellular(size=3, reach=1, local_search="tabu", every=1, length=400)
+    engine = sy.Cellular(size=3, radius=1, local_search="tabu", local_search_interval=1, local_search_steps=400)
     sy.solve(problem, engine, stop=sy.Iterations(1), backend="python")
 
 
@@ -244,17 +244,19 @@ def test_costs_up_to_the_limit():
     distances = [[0, 1, -1], [0, 0, 0], [0, 1, 0]]
     problem = sy.QuadraticAssignment(flows, distances)
     x = np.array([[0, 1, 2]], np.int32)
-    state = np.array([judge(record_of(problem), x[0])])
+    state = np.array([evaluate_compiled(record_of(problem), x[0])])
     assert state.tolist() == [2**61 - 3]
     compiled_swap(record_of(problem), x, 0, 1, 2, state)
-    assert state.tolist() == [-(2**61 - 3) + 1] == [judge(record_of(problem), np.array([0, 2, 1], np.int32))]
+    assert (
+        state.tolist() == [-(2**61 - 3) + 1] == [evaluate_compiled(record_of(problem), np.array([0, 2, 1], np.int32))]
+    )
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_finds_the_optimum_of_a_tiny_instance(symmetric):
     problem = assignment(6, symmetric, symmetric, (True, True), (30, 30), False, 5)
     best = min(cost(problem, np.array(x)) for x in permutations(range(6)))
-    engine = sy.Cellular(size=6, reach=1, local_search="tabu", every=1, length=40)
+    engine = sy.Cellular(size=6, radius=1, local_search="tabu", local_search_interval=1, local_search_steps=40)
     result = sy.solve(problem, engine, stop=sy.Iterations(6), backend="python")
     assert result.objective == best == cost(problem, result.solution)
     assert sorted(result.solution.tolist()) == list(range(6))

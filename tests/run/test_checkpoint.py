@@ -19,7 +19,7 @@ import systola as sy
 import systola.run.loop
 from conftest import binary_problems, small_knapsack, story
 from systola.backends.cpu import CpuSession
-from systola.run.checkpoint import SCHEMA, read_checkpoint, write_checkpoint
+from systola.run.checkpoint import SCHEMA, read_checkpoint, tell_renamed, write_checkpoint
 
 ENGINES = [
     *(sy.SGS(flavour, length=11, width=3) for flavour in "TEVB"),
@@ -163,7 +163,7 @@ def test_a_spoilt_bit_in_the_state(saved):
         b"[1, 2]\n",
         b"17\n",
         b"\x89PNG\r\n\x1a\n\0\0",
-        b'{"schema": 1}\n',
+        b'{"schema": 2}\n',
         b"{" * 50,
     ],
 )
@@ -356,6 +356,31 @@ def test_another_version_is_refused(saved):
     write_checkpoint(saved, {**state, "version": "99.0"}, arrays)
     with pytest.raises(sy.InputError, match=r"its version is '99\.0'"):
         solve(resume=saved)
+
+
+def test_parameters_under_old_names_are_told(saved):
+    """In a checkpoint of a version that had these names, and in one that only says so."""
+    state, arrays = read_checkpoint(saved)
+    old = {**state, "algorithm": "hill", "parameters": {"move": "best", "kicks": 4}}
+    told = "'move' is called 'improvement' now, 'kicks' is called 'perturbation_strength' now; start the run again"
+    write_checkpoint(saved, old, arrays)
+    with pytest.raises(sy.InputError, match=f"belongs to another run: .*; parameters were renamed since: {told}"):
+        solve(resume=saved, engine=sy.HillClimbing())
+    forge(saved, saved.read_bytes().partition(b"\n")[2], old, schema=1)
+    with pytest.raises(sy.InputError, match=f"schema 1, this version reads {SCHEMA}; parameters were .*: {told}"):
+        solve(resume=saved, engine=sy.HillClimbing())
+
+
+@pytest.mark.parametrize("told", [3, [], {}, {"engines": 3}, {"engines": [3, [], ["tabu"]], "parameters": "x"}])
+def test_what_describes_no_run_tells_no_old_names(told):
+    assert tell_renamed(told) == ""
+
+
+def test_islands_tell_old_names_too():
+    run = {"engines": [["sgs-b", 1], ["cellular", 2]], "islands": {"lags": [], "rate": 2}}
+    run["parameters"] = [[{"flavour": "B", "length": 5}, 1], [{"size": 9, "length": 5}, 2]]
+    told = "'length' is called 'local_search_steps' now, 'lags' is called 'delays' now"
+    assert tell_renamed(run) == f"; parameters were renamed since: {told}; start the run again"
 
 
 def test_a_population_that_does_not_fit(saved):

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import systola as sy
 import systola.run.engine_search
 from conftest import small_knapsack
-from systola.backends.session import Work
-from systola.engines.immigration import hosts
+from systola.backends.session import Setup
+from systola.engines.migration import supports_migration
 from systola.extend import open_search, run_search
 from systola.islands.deme import Deme
 from systola.islands.islands import Islands
-from systola.islands.parcel import Parcel
+from systola.islands.message import Message
 from systola.model.problem import space_of
 from systola.run.engine_search import EngineSearch
 
@@ -117,7 +117,7 @@ def test_compiled_slices_make_the_same_steps(threads, monkeypatch):
 
 def test_within_a_step_there_is_what_was_before_it():
     opened = search_of("sga")
-    search = EngineSearch(opened.work, opened.session, keeps_steps=True)
+    search = EngineSearch(opened.setup, opened.session, keeps_steps=True)
     search.start()
     assert search.save() is None
     search.advance(0)
@@ -154,18 +154,18 @@ def test_a_search_that_is_asked_to_stop_makes_no_more_steps():
 @pytest.mark.parametrize("when", [1, 4])
 def test_what_is_injected_comes_in_as_in_islands(name, when):
     """A deme of one lane lets the same ones in, and has the same population afterwards."""
-    engine, guests = ENGINES[name], good_solutions()
+    engine, immigrants = ENGINES[name], good_solutions()
     search = search_of(name)
     search.start()
     search.advance(when)
-    search.inject(guests)
+    search.inject(immigrants)
     search.advance(STEPS - when)
     assert state_of(search) != whole_run(name)
-    deme = Deme(0, Work(PROBLEM, engine.prepare(PROBLEM), 2, np.int64, 3), Islands(engine, 2), [1], compiled=False)
+    deme = Deme(0, Setup(PROBLEM, engine.prepare(PROBLEM), 2, np.int64, 3), Islands(engine, 2), [1], compiled=False)
     deme.start()
     deme.advance(when)
-    rows = PROBLEM.encoding.store(space_of(PROBLEM), np.array(guests))
-    deme.take_in(Parcel(0, 1, 0, when, np.ones(2, np.uint8), rows))
+    rows = PROBLEM.encoding.store(space_of(PROBLEM), np.array(immigrants))
+    deme.receive(Message(0, 1, 0, when, np.ones(2, np.uint8), rows))
     deme.advance(STEPS)
     assert deme.counters.injected == 2
     for key, array in search.population()._asdict().items():
@@ -176,8 +176,8 @@ def test_what_is_injected_comes_in_as_in_islands(name, when):
 
 def test_a_run_can_drive_the_search_of_a_deme():
     engine = ENGINES["ssga"]
-    work = Work(PROBLEM, engine.prepare(PROBLEM), 2, np.int64, 3)
-    deme = Deme(0, work, Islands(engine, 2), [1], compiled=False)
+    setup = Setup(PROBLEM, engine.prepare(PROBLEM), 2, np.int64, 3)
+    deme = Deme(0, setup, Islands(engine, 2), [1], compiled=False)
     run = run_search(deme.search, sy.Iterations(STEPS))
     assert deme.step == STEPS
     assert run.best().measures.tolist() == run_search(search_of("ssga"), sy.Iterations(STEPS)).best().measures.tolist()
@@ -225,7 +225,7 @@ def test_injecting_is_deterministic(name, when, cuts):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_compiled_guests_come_in_likewise(threads):
+def test_compiled_immigrants_come_in_likewise(threads):
     def run(backend, **rest):
         search = search_of("sga", backend, **rest)
         search.start()
@@ -247,21 +247,25 @@ def test_what_is_no_solution_is_refused():
     ):
         with pytest.raises(sy.InputError, match=words):
             search.inject(solutions)
-    assert not hosts(ENGINES["rs"].prepare(PROBLEM).record)
+    assert not supports_migration(ENGINES["rs"].prepare(PROBLEM).record)
     with pytest.raises(sy.InputError, match="takes no solutions while it runs"):
         search_of("rs").inject(good_solutions())
 
 
-def test_wrong_guests_in_a_checkpoint_are_refused():
+def test_wrong_immigrants_in_a_checkpoint_are_refused():
     search = search_of("sga")
     search.start()
     search.advance(2)
     search.inject(good_solutions())
     state, arrays = search.save()
-    assert arrays["guests"].shape[0] == 2
-    for wrong in (arrays["guests"].astype(np.int32), arrays["guests"] | np.uint64(1 << 40), arrays["guests"][:, :0]):
-        with pytest.raises(sy.InputError, match="guests"):
-            search_of("sga").restore(state, {**arrays, "guests": wrong})
+    assert arrays["immigrants"].shape[0] == 2
+    for wrong in (
+        arrays["immigrants"].astype(np.int32),
+        arrays["immigrants"] | np.uint64(1 << 40),
+        arrays["immigrants"][:, :0],
+    ):
+        with pytest.raises(sy.InputError, match="immigrants"):
+            search_of("sga").restore(state, {**arrays, "immigrants": wrong})
     with pytest.raises(sy.InputError, match="step"):
         search_of("sga").restore({"step": -1}, arrays)
 

@@ -69,10 +69,10 @@ def test_a_result_can_be_repeated(data):
 
 def test_arrays_among_the_parameters(tmp_path):
     turn = np.arange(16).reshape(2, 8)
-    first = sy.solve(small_knapsack(), sy.SGS("V", length=8, width=2, mutation=turn), stop=sy.Iterations(5))
+    first = sy.solve(small_knapsack(), sy.SGS("V", length=8, width=2, mutation_plan=turn), stop=sy.Iterations(5))
     first.save(tmp_path / "r.json")
     again = sy.Result.load(tmp_path / "r.json")
-    assert again.parameters["mutation"] == turn.tolist()
+    assert again.parameters["mutation_plan"] == turn.tolist()
     repeated = sy.solve(small_knapsack(), sy.SGS(**again.parameters), stop=sy.Iterations(5))
     assert story(repeated) == story(first)
 

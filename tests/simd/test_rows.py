@@ -8,7 +8,7 @@ from numba import njit
 
 from systola.simd.products import add_gathered, add_products
 from systola.simd.rows import (
-    VECTOR,
+    VECTOR_WIDTH,
     add_line,
     add_marked,
     largest,
@@ -45,8 +45,8 @@ def plain(total, lines, i, factor, first, marked):
 )
 def test_vectors_equal_loops(vectors, marked, factor, first, order, random):
     draws = np.random.default_rng(random.getrandbits(32))
-    lines = np.array(draws.integers(-(10**6), 10**6, (70, VECTOR * vectors)), np.int32, order=order)
-    total = draws.integers(-(10**6), 10**6, VECTOR * vectors).astype(np.int32)
+    lines = np.array(draws.integers(-(10**6), 10**6, (70, VECTOR_WIDTH * vectors)), np.int32, order=order)
+    total = draws.integers(-(10**6), 10**6, VECTOR_WIDTH * vectors).astype(np.int32)
     wide = total.copy()
     i = int(draws.integers(70))
     assert compiled(total, lines, i, factor, first, np.uint64(marked)) == plain(
@@ -106,7 +106,7 @@ def test_products_are_added(kinds, vectors, at, i, j, sign, data):
     """Vectors, loops and exact numbers agree, however large the numbers are and wherever the lines begin."""
     kind, of_one, of_two = (WIDTHS[name] for name in kinds.split())
     draws = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    length = VECTOR * vectors
+    length = VECTOR_WIDTH * vectors
     total, one, two = (some_numbers(draws, k, length + 40) for k in (kind, of_one, of_two))
     a, b = some_numbers(draws, kind, 2)
     wanted = total.tolist()
@@ -134,7 +134,7 @@ def test_products_with_numbers_that_are_looked_up(kinds, number, i, j, sign, dat
     """As many as asked for; what comes after them in the last vector is of no account, but nothing else changes."""
     kind, of_one, of_two = (WIDTHS[name] for name in kinds.split())
     draws = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    room = -(-number // VECTOR) * VECTOR
+    room = -(-number // VECTOR_WIDTH) * VECTOR_WIDTH
     total, one = some_numbers(draws, kind, room + 5), some_numbers(draws, of_one, room + 40)
     two = some_numbers(draws, of_two, number + 40)
     x = np.full((3, number), 2**31 - 1, np.int32)  # a look beyond the row would be far away
@@ -154,7 +154,7 @@ def test_products_with_numbers_that_are_looked_up(kinds, number, i, j, sign, dat
 @given(st.integers(1, 3), st.permutations(range(4)), st.booleans(), st.sampled_from([1, -1]), st.data())
 def test_products_within_one_array(width, vectors, order, squared, sign, data):
     """The table of a problem is all in one: the total and both lines, which may be the same, lie apart in it."""
-    kind, length = WIDTHS[width], VECTOR * vectors
+    kind, length = WIDTHS[width], VECTOR_WIDTH * vectors
     draws = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     table = some_numbers(draws, kind, 5 + 4 * length)
     at, i, j, _ = (5 + place * length for place in order)
@@ -177,13 +177,17 @@ def test_products_within_one_array(width, vectors, order, squared, sign, data):
 @given(st.integers(1, 3), st.integers(0, 48), st.integers(0, 48), st.integers(0, 3), st.booleans(), st.data())
 def test_largest_allowed(width, vectors, low, high, now, wide, data):
     """Of the places asked for, and of no other, the largest number that is free or above the floor."""
-    kind, length = WIDTHS[width], VECTOR * vectors
+    kind, length = WIDTHS[width], VECTOR_WIDTH * vectors
     draws = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     low, high = min(low, length), min(high, length)
-    at, i, j = (int(p) for p in draws.integers(0, 3, 3) * VECTOR)
-    total = some_numbers(draws, kind, length + 2 * VECTOR) if wide else draws.integers(-9, 9, length + 32).astype(kind)
-    until = draws.integers(0, 3, length + 2 * VECTOR).astype(np.int32)
-    again = draws.integers(0, 3, length + 2 * VECTOR).astype(np.int32)
+    at, i, j = (int(p) for p in draws.integers(0, 3, 3) * VECTOR_WIDTH)
+    total = (
+        some_numbers(draws, kind, length + 2 * VECTOR_WIDTH)
+        if wide
+        else draws.integers(-9, 9, length + 32).astype(kind)
+    )
+    until = draws.integers(0, 3, length + 2 * VECTOR_WIDTH).astype(np.int32)
+    again = draws.integers(0, 3, length + 2 * VECTOR_WIDTH).astype(np.int32)
     floor = int(draws.choice([*total[:3], 0, 5, np.iinfo(kind).max, np.iinfo(kind).min]))
     free = [
         int(total[at + k])

@@ -19,7 +19,7 @@ OTHERS = {
 }
 MINIMISED = ("qap", "flowshop", "gap")  # all other objectives are maximised
 DEMES = (("gap:c-3x30", "ssga"), ("knapsack:100-1000", "sga"), ("qap:grid-4x4", "cellular"))
-MIGRATION = ("--migration", "export_every=8", "--migration", "import_every=4", "--migration", "holding=1.0")
+MIGRATION = ("--migration", "export_every=8", "--migration", "import_every=4", "--migration", "export_probability=1.0")
 
 
 @dataclass(frozen=True)

@@ -99,8 +99,8 @@ class Soak:
         """Chains, of cases whose names hold this text, until so many kills are made; the findings of all."""
         if not any(only in case.name for case in self.deck):
             raise SystemExit(f"there is no case whose name holds {only!r}")
-        with ThreadPoolExecutor(workers) as crew:
-            for worker in [crew.submit(self._work, kills, only) for _ in range(workers)]:
+        with ThreadPoolExecutor(workers) as pool:
+            for worker in [pool.submit(self._work, kills, only) for _ in range(workers)]:
                 worker.result()
         return [{"chain": e["chain"], "case": e["case"], **f} for e in self.chains() for f in e["findings"]]
 

@@ -11,36 +11,36 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
-from systola.backends.lane import advance_lane, start_lane
-from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
+from systola.backends.lane import start_lane, step_lane
+from systola.backends.session import Setup, allocate, find_fault, grow, memory_size_of, restore, saved, total_size
 from systola.backends.step import Step, at_step, before_steps
-from systola.engines.engine import conclude
-from systola.engines.immigration import NoPool, admit, welcome
+from systola.engines.engine import end_step
+from systola.engines.migration import NoPool, accept_immigrant, accept_next
 from systola.errors import InputError, ObjectiveError, SystolaError
 from systola.jit.compile import called, inlined, kernel, unaliased
-from systola.jit.crew import Crew
 from systola.jit.records import widen
 from systola.jit.stop_flag import ASKED, LEFT, NOW, SOON, is_asked
 from systola.jit.team import (
     COUNT,
-    DISMISS,
+    EXIT,
     FIRST,
     HIGH,
     KIND,
-    LEAVE,
     LOW,
     OUTCOME,
-    REST,
+    SLEEP,
+    STOP,
     THREADS,
     arrive,
     await_order,
     neighbour,
+    next_part,
     release,
-    take,
 )
+from systola.jit.thread_team import ThreadTeam
 from systola.model.encodings import Array
 from systola.model.objective import evaluate
-from systola.model.population import Best, Population, copy_best, elect
+from systola.model.population import Best, Population, best_lane, copy_best
 from systola.model.problem import record_of, space_of
 
 LANES = 64
@@ -48,8 +48,8 @@ _CHUNK = 64
 _RETRY_SECONDS = 3.0
 # Orders: the first population, of which FIRST says how many rows are given; COUNT steps from FIRST on; the same, but of
 # the first one all is done except its end.
-START, SWEEP, RESUME = range(DISMISS + 1, DISMISS + 4)
-_DONE, _STOPPED, _UNFINISHED, _LACKING = range(4)  # how a step ended
+START, SWEEP, RESUME = range(STOP + 1, STOP + 4)
+_DONE, _STOPPED, _UNFINISHED, _OUT_OF_ROOM = range(4)  # how a step ended
 
 
 @called
@@ -59,33 +59,33 @@ def _start_lanes(engine: Any, s: Any, given: Any, rows: Any, low: Any, high: Any
 
 
 @unaliased
-def _advance_lanes(engine: Any, s: Any, cells: Any, low: Any, high: Any) -> None:
+def _step_lanes(engine: Any, s: Any, cells: Any, low: Any, high: Any) -> None:
     for lane in range(low, high):
-        advance_lane(engine, s, cells, np.int64(lane))
+        step_lane(engine, s, cells, np.int64(lane))
 
 
 @inlined
-def _end_step(engine: Any, s: Any, kind: Any, high: Any) -> Any:
+def _finish_step(engine: Any, s: Any, kind: Any, high: Any) -> Any:
     """What the last thread to arrive does: the end of a step, and whether another one is to follow."""
     if s.lanes.stop[LEFT] != 0:
         return _UNFINISHED
-    if kind != START and high == s.lanes.step.shape[0] and not conclude(engine, s):
-        return _LACKING
+    if kind != START and high == s.lanes.step.shape[0] and not end_step(engine, s):
+        return _OUT_OF_ROOM
     return _STOPPED if is_asked(s.lanes.stop) else _DONE
 
 
-def _work(engine: Any, base: Any, cells: Any, rows: Any, pool: Any, team: Any, me: Any) -> Any:
+def _run_orders(engine: Any, base: Any, cells: Any, rows: Any, pool: Any, team: Any, me: Any) -> Any:
     """Thread `me` of the team carries out the order that there is, or, if it is not the caller, one after another.
 
     Of the steps in an order: how many were done, fewer if the host asked to stop; -1 less that number if room was
-    lacking to conclude another.
+    lacking to end another.
     """
     while True:
         if me > 0 and not await_order(team, me):
-            return REST
+            return SLEEP
         kind, low, high, first, count = team[KIND], team[LOW], team[HIGH], team[FIRST], team[COUNT]
-        if kind == DISMISS:
-            return LEAVE
+        if kind == STOP:
+            return EXIT
         done = np.int64(0)
         outcome = np.int64(_DONE)
         while done < count and outcome == _DONE:
@@ -94,90 +94,90 @@ def _work(engine: Any, base: Any, cells: Any, rows: Any, pool: Any, team: Any, m
             if kind == SWEEP and step == 1 and low == 0:
                 here = arrive(team)
                 if here < 0:
-                    return LEAVE
+                    return EXIT
                 if here > 0:
-                    conclude(engine, base)
+                    end_step(engine, base)
                     release(team)
             moving = kind == SWEEP or (kind == RESUME and done > 0)
             if moving and team[THREADS] == 1:  # a deme has one thread
-                welcome(pool, engine, s)
+                accept_next(pool, engine, s)
             for k in range(team[THREADS]):
                 owner = neighbour(team, me, k)
-                one, last = take(team, owner)
+                one, last = next_part(team, owner)
                 while one < last:
                     if kind == START:
                         _start_lanes(engine, base, first, rows, one, last)
                     elif moving:
-                        _advance_lanes(engine, s, cells, one, last)
-                    one, last = take(team, owner)
+                        _step_lanes(engine, s, cells, one, last)
+                    one, last = next_part(team, owner)
             here = arrive(team)
             if here < 0:
-                return LEAVE
+                return EXIT
             if here > 0:
-                team[OUTCOME] = _end_step(engine, s, kind, high)
+                team[OUTCOME] = _finish_step(engine, s, kind, high)
                 release(team)
             outcome = team[OUTCOME]
             if outcome in (_DONE, _STOPPED):
                 done += 1
         if me == 0:
-            return -1 - done if outcome == _LACKING else done
+            return -1 - done if outcome == _OUT_OF_ROOM else done
 
 
-def _crown(problem: Any, lanes: Any, best: Any) -> None:
+def _reduce_best(problem: Any, lanes: Any, best: Any) -> None:
     """The best answer of all lanes."""
-    copy_best(lanes, elect(problem, lanes, 0, 1), best)
+    copy_best(lanes, best_lane(problem, lanes, 0, 1), best)
 
 
-def _judge(problem: Any, x: Any) -> Any:
+def _evaluate_compiled(problem: Any, x: Any) -> Any:
     """The plain objective."""
     return evaluate(problem, x)
 
 
-def _let_in(engine: Any, base: Any, guests: Any, step: Any) -> None:
-    """The first guest joins the population before this step, as the best of where it comes from."""
-    admit(engine, at_step(engine, base, step), guests, 0, True)
+def _accept_immigrant(engine: Any, base: Any, immigrants: Any, step: Any) -> None:
+    """The first immigrant joins the population before this step, as the best solution of its deme."""
+    accept_immigrant(engine, at_step(engine, base, step), immigrants, 0, True)
 
 
-work = kernel(_work, counting=False)
-crown = kernel(_crown)
-judge = kernel(_judge)
-let_in = kernel(_let_in, counting=False)
+run_orders = kernel(_run_orders, counting=False)
+reduce_best = kernel(_reduce_best)
+evaluate_compiled = kernel(_evaluate_compiled)
+accept = kernel(_accept_immigrant, counting=False)
 
 
 class CpuSession:
     """A run on the CPU, compiled or interpreted."""
 
-    admits = True
+    accepts_immigrants = True
 
-    def __init__(self, work: Work, threads: int | None, compiled: bool = True, lanes: int | None = None) -> None:
+    def __init__(self, setup: Setup, threads: int | None, compiled: bool = True, lanes: int | None = None) -> None:
         self.lanes = lanes or LANES
         self.backend = "cpu" if compiled else "python"
-        self.threads = min(threads or numba.config.NUMBA_NUM_THREADS, work.design.cells) if compiled else 1
+        self.threads = min(threads or numba.config.NUMBA_NUM_THREADS, setup.design.cells) if compiled else 1
         self._most = self.threads
         self._adaptive = threads is None and self.threads > 1
         self._paces: list[float] = []  # seconds a step took, while another number of threads is tried
         self._tried = -_RETRY_SECONDS
         self._given = 0
-        self._work = work
-        self._space = space_of(work.problem)
-        self._record = record_of(work.problem) if compiled else widen(record_of(work.problem))
-        self._population, self._lanes, self._best = allocate(work, self.lanes, _CHUNK if compiled else 1)
+        self._setup = setup
+        self._space = space_of(setup.problem)
+        self._record = record_of(setup.problem) if compiled else widen(record_of(setup.problem))
+        self._population, self._lanes, self._best = allocate(setup, self.lanes, _CHUNK if compiled else 1)
         self.memory = total_size(self._population, self._lanes)
         if not compiled:
             self._lanes = self._lanes._replace(decisions=self._lanes.decisions.astype(np.int64))
-        self._crown: Any = crown if compiled else _crown
+        self._reduce_best: Any = reduce_best if compiled else _reduce_best
         self._pool: Any = NoPool()
-        self._crew: Crew | None = None
+        self._team: ThreadTeam | None = None
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
+    def as_objective_error(self) -> Iterator[None]:
         """What is raised while kernels run comes from the user's code: say so, and keep where it was."""
         try:
             yield
         except (NumbaError, SystolaError):
             raise
         except Exception as error:
-            name = type(self._work.problem).__name__
+            name = type(self._setup.problem).__name__
             raise ObjectiveError(f"{name} raised {type(error).__name__}: {error}") from error
 
     def give(self, rows: Array) -> None:
@@ -192,26 +192,26 @@ class CpuSession:
         self._command(START, low, high, self._given, 1)
 
     def _command(self, kind: int, low: int, high: int, first: int, count: int) -> int:
-        fresh = self._crew is None or self._crew.is_gone
-        if self._crew is None or fresh:
-            design = self._work.design
+        fresh = self._team is None or self._team.is_stopped
+        if self._team is None or fresh:
+            design = self._setup.design
             args = (design.record, self._base, design.cells, design.started, self._pool)
-            self._crew = Crew(work if self.backend == "cpu" else _work, args, self._most)
-        with self.blamed():
-            made = self._crew.command(kind, self.threads if low < high and count else 1, low, high, first, count)
+            self._team = ThreadTeam(run_orders if self.backend == "cpu" else _run_orders, args, self._most)
+        with self.as_objective_error():
+            made = self._team.execute(kind, self.threads if low < high and count else 1, low, high, first, count)
         if fresh and self.backend == "cpu":
-            self._crew.settle_on(work)
+            self._team.use_compiled(run_orders)
         return made
 
     @property
     def _base(self) -> Step:
         """The record that kernels get; anew each time, since the population may have grown."""
-        return before_steps(self._record, self._space, self._population, self._lanes, self._work.seed)
+        return before_steps(self._record, self._space, self._population, self._lanes, self._setup.seed)
 
-    def admit(self, step: int, row: Array) -> None:
-        enter = let_in if self.backend == "cpu" else _let_in
-        with self.blamed():
-            enter(self._work.design.record, self._base, row[None], step)
+    def accept_immigrant(self, step: int, row: Array) -> None:
+        enter = accept if self.backend == "cpu" else _accept_immigrant
+        with self.as_objective_error():
+            enter(self._setup.design.record, self._base, row[None], step)
 
     def ask_to_stop(self, at_once: bool) -> None:
         self._lanes.stop[ASKED] = NOW if at_once else SOON
@@ -234,10 +234,10 @@ class CpuSession:
         return done
 
     def _grow(self) -> None:
-        if self._crew:
-            self._crew.dismiss()
-            self._crew = None
-        self._work, self._population = grow(self._work, self._population)
+        if self._team:
+            self._team.stop()
+            self._team = None
+        self._setup, self._population = grow(self._setup, self._population)
         self.memory = total_size(self._population, self._lanes)
 
     def _adapt(self, pace: float) -> None:
@@ -260,7 +260,7 @@ class CpuSession:
         self._tried = now
 
     def best(self) -> Best:
-        self._crown(self._record, self._lanes, self._best)
+        self._reduce_best(self._record, self._lanes, self._best)
         return self._best
 
     def faults(self) -> tuple[int, Array | None]:
@@ -273,11 +273,13 @@ class CpuSession:
         return saved(self._population, self.best())
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        while self._work.design.sections and count_remembered(arrays) > self._work.design.remembered:
+        while self._setup.design.sections and memory_size_of(arrays) > self._setup.design.memory_size:
             self._grow()
-        restore(arrays, self._work, self._population, self._lanes)
-        decisions = self._work.problem.encoding.load(self._space, self._lanes.best[:1])[0]
+        restore(arrays, self._setup, self._population, self._lanes)
+        decisions = self._setup.problem.encoding.load(self._space, self._lanes.best[:1])[0]
         given = (self._record, decisions)
-        worth = judge(*given) if self.backend == "cpu" else evaluate(self._record, decisions.astype(np.int64))
-        if not np.allclose(np.array(worth, self._work.dtype).reshape(-1), self._lanes.score[0], rtol=1e-9, atol=1e-9):
+        worth = (
+            evaluate_compiled(*given) if self.backend == "cpu" else evaluate(self._record, decisions.astype(np.int64))
+        )
+        if not np.allclose(np.array(worth, self._setup.dtype).reshape(-1), self._lanes.score[0], rtol=1e-9, atol=1e-9):
             raise InputError("the checkpoint's best solution must be worth what it says, but is not")

@@ -12,15 +12,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from systola.backends.kernels import KERNELS
-from systola.backends.session import Work, allocate, count_remembered, find_fault, grow, restore, saved, total_size
+from systola.backends.session import Setup, allocate, find_fault, grow, memory_size_of, restore, saved, total_size
 from systola.backends.step import Step, before_steps
 from systola.errors import InputError, MissingExtra
 from systola.model.encodings import Array
-from systola.model.population import LACKING, Best, Lanes, Population
+from systola.model.population import OUT_OF_ROOM, Best, Lanes, Population
 from systola.model.problem import record_of, space_of
 
-BLOCK = 128
-_SCOUTS = 256
+THREADS_PER_BLOCK = 128
+_PARTIAL_LANES = 256
 
 
 class Device(Protocol):
@@ -70,24 +70,24 @@ class CudaSession:
 
     backend = "cuda"
     threads = 1
-    admits = False
+    accepts_immigrants = False
 
-    def __init__(self, work: Work, device: Device | None = None) -> None:
+    def __init__(self, setup: Setup, device: Device | None = None) -> None:
         self._device: Device = device or open_device()
-        self._work = work
-        self.lanes = min(work.design.cells, work.design.most_lanes)
-        self._host = allocate(work, self.lanes, 1)
+        self._setup = setup
+        self.lanes = min(setup.design.cells, setup.design.max_lanes)
+        self._host = allocate(setup, self.lanes, 1)
         self.memory = total_size(*self._host[:2])
         self._given = 0
         self._asked = False
-        self._space = self._lift(space_of(work.problem))
-        self._problem = self._lift(record_of(work.problem), keep_order=True)
-        self._engine = self._lift(work.design.record)
+        self._space = self._lift(space_of(setup.problem))
+        self._problem = self._lift(record_of(setup.problem), keep_order=True)
+        self._engine = self._lift(setup.design.record)
         self._population: Population
         self._lanes: Lanes
         self._send()
         self._best = self._lift(self._host[2])
-        self._scouts = self._device.upload(np.zeros(min(_SCOUTS, self.lanes), np.int64))
+        self._partial = self._device.upload(np.zeros(min(_PARTIAL_LANES, self.lanes), np.int64))
 
     def compile(self) -> None:
         """Nothing ahead of time: a kernel is compiled when it is first launched."""
@@ -98,11 +98,11 @@ class CudaSession:
         self._send()
 
     def start(self, low: int, high: int) -> None:
-        given, rows = np.int64(self._given), np.int64(self._work.design.started)
+        given, rows = np.int64(self._given), np.int64(self._setup.design.started)
         self._launch("start", high - low, (self._engine, self._base, given, rows, np.int64(low), np.int64(high)))
 
-    def admit(self, step: int, row: Array) -> None:
-        raise NotImplementedError  # as `admits` says
+    def accept_immigrant(self, step: int, row: Array) -> None:
+        raise NotImplementedError  # as `accepts_immigrants` says
 
     def ask_to_stop(self, at_once: bool) -> None:
         self._asked = True
@@ -111,44 +111,44 @@ class CudaSession:
         return False
 
     def sweep(self, step: int, steps: int, low: int, high: int) -> int:
-        cells = np.int64(self._work.design.cells)
+        cells = np.int64(self._setup.design.cells)
         for t in range(step, step + steps):
             if self._asked and low == 0:  # between launches only: the host cannot reach into one
                 return t - step
             if t == 1 and low == 0:
-                self._close(0)
+                self._end_step(0)
             args = (self._engine, self._base, cells, np.int64(t), np.int64(low), np.int64(high))
             self._launch("sweep", high - low, args)
             if high == self.lanes:
-                self._close(t)
+                self._end_step(t)
         return steps
 
-    def _close(self, step: int) -> None:
+    def _end_step(self, step: int) -> None:
         """What is done once in a step, if the engine does anything."""
-        if self._work.design.remembered == 0:
+        if self._setup.design.memory_size == 0:
             return
-        stride = np.int64(min(_SCOUTS, self.lanes))
-        self._launch("gather", int(stride), (self._engine, self._base, stride))
+        stride = np.int64(min(_PARTIAL_LANES, self.lanes))
+        self._launch("reduce_lanes", int(stride), (self._engine, self._base, stride))
         while True:
-            self._launch("close", 1, (self._engine, self._base, np.int64(step)))
-            if not self._work.design.sections or not self._device.download(self._population.memory)[LACKING]:
+            self._launch("end_step", 1, (self._engine, self._base, np.int64(step)))
+            if not self._setup.design.sections or not self._device.download(self._population.memory)[OUT_OF_ROOM]:
                 return
             self._grow(self.population())
 
     def _grow(self, population: Population) -> None:
-        self._work, grown = grow(self._work, population)
+        self._setup, grown = grow(self._setup, population)
         self._population = self._lift(grown)
         self._host = (grown, *self._host[1:])
         self.memory = total_size(*self._host[:2])
 
     def best(self) -> Best:
-        scouts = min(_SCOUTS, self.lanes)
-        self._launch("scout", scouts, (self._problem, self._lanes, self._scouts))
-        self._launch("crown", 1, (self._problem, self._lanes, self._scouts, self._best))
+        partial = min(_PARTIAL_LANES, self.lanes)
+        self._launch("reduce_best_partial", partial, (self._problem, self._lanes, self._partial))
+        self._launch("reduce_best", 1, (self._problem, self._lanes, self._partial, self._best))
         return Best(*(np.ascontiguousarray(self._device.download(a)) for a in self._best))
 
     def faults(self) -> tuple[int, Array | None]:
-        if self._work.dtype == np.int64:
+        if self._setup.dtype == np.int64:
             return 0, None  # integers are always numbers
         host = self._host[1]
         host.faults[...] = self._device.download(self._lanes.faults)
@@ -163,9 +163,9 @@ class CudaSession:
         return saved(self.population(), self.best())
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        while self._work.design.sections and count_remembered(arrays) > self._work.design.remembered:
+        while self._setup.design.sections and memory_size_of(arrays) > self._setup.design.memory_size:
             self._grow(self._host[0])
-        restore(arrays, self._work, *self._host[:2])
+        restore(arrays, self._setup, *self._host[:2])
         self._send()
 
     def arguments(self) -> dict[str, tuple[Any, ...]]:
@@ -175,17 +175,17 @@ class CudaSession:
         known: dict[str, tuple[Any, ...]] = {
             "start": (*args, one, one, one, one),
             "sweep": (*args, one, one, one, one),
-            "scout": (self._problem, self._lanes, self._scouts),
-            "crown": (self._problem, self._lanes, self._scouts, self._best),
+            "reduce_best_partial": (self._problem, self._lanes, self._partial),
+            "reduce_best": (self._problem, self._lanes, self._partial, self._best),
         }
-        if self._work.design.remembered > 0:
-            known |= {"gather": (*args, one), "close": (*args, one)}
+        if self._setup.design.memory_size > 0:
+            known |= {"reduce_lanes": (*args, one), "end_step": (*args, one)}
         return known
 
     @property
     def _base(self) -> Step:
         """The record that kernels get; anew each time, since the population may have grown."""
-        return before_steps(self._problem, self._space, self._population, self._lanes, self._work.seed)
+        return before_steps(self._problem, self._space, self._population, self._lanes, self._setup.seed)
 
     def _send(self) -> None:
         self._population = self._lift(self._host[0])
@@ -202,7 +202,7 @@ class CudaSession:
 
     def _launch(self, kernel: str, threads: int, args: tuple[Any, ...]) -> None:
         if threads > 0:
-            self._device.launch(kernel, threads, BLOCK, args)
+            self._device.launch(kernel, threads, THREADS_PER_BLOCK, args)
 
 
 def open_device() -> Device:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from systola.backends.lane import advance_lane, start_lane
+from systola.backends.lane import start_lane, step_lane
 from systola.backends.step import at_step
 from systola.backends.threads import thread_number
-from systola.engines.engine import conclude, rally
-from systola.model.population import LACKING, comes_first, copy_best, elect
+from systola.engines.engine import end_step, reduce_lanes
+from systola.model.population import OUT_OF_ROOM, best_lane, comes_first, copy_best
 
 
 def start(engine: Any, base: Any, given: Any, rows: Any, low: Any, high: Any) -> None:
@@ -25,45 +25,45 @@ def sweep(engine: Any, base: Any, cells: Any, step: Any, low: Any, high: Any) ->
     """One step, lanes low <= lane < high."""
     lane = low + thread_number()
     if lane < high:
-        advance_lane(engine, at_step(engine, base, step), cells, lane)
+        step_lane(engine, at_step(engine, base, step), cells, lane)
 
 
-def gather(engine: Any, base: Any, stride: Any) -> None:
-    """Each thread brings what its share of lanes has found to the first of them."""
+def reduce(engine: Any, base: Any, stride: Any) -> None:
+    """Each thread reduces its share of lanes to the first of them."""
     lane = thread_number()
     if lane < stride:
-        rally(engine, base, lane, stride)
+        reduce_lanes(engine, base, lane, stride)
 
 
-def close(engine: Any, base: Any, step: Any) -> None:
-    """One thread does what is done once in a step; population.memory[LACKING] says whether there was room for it."""
+def end(engine: Any, base: Any, step: Any) -> None:
+    """One thread ends the step; population.memory[OUT_OF_ROOM] says whether there was room for it."""
     if thread_number() == 0:
-        done = conclude(engine, at_step(engine, base, step))
-        base.population.memory[LACKING] = 0 if done else 1
+        done = end_step(engine, at_step(engine, base, step))
+        base.population.memory[OUT_OF_ROOM] = 0 if done else 1
 
 
-def scout(problem: Any, lanes: Any, scouts: Any) -> None:
+def reduce_best_partial(problem: Any, lanes: Any, partial: Any) -> None:
     """Each thread finds the best of its share of lanes."""
     k = thread_number()
-    if k < scouts.shape[0]:
-        scouts[k] = elect(problem, lanes, k, np.int64(scouts.shape[0]))
+    if k < partial.shape[0]:
+        partial[k] = best_lane(problem, lanes, k, np.int64(partial.shape[0]))
 
 
-def crown(problem: Any, lanes: Any, scouts: Any, best: Any) -> None:
-    """One thread picks among the scouts' lanes."""
+def reduce_best(problem: Any, lanes: Any, partial: Any, best: Any) -> None:
+    """One thread picks the best of the partial results."""
     if thread_number() == 0:
-        chosen = scouts[0]
-        for k in range(1, scouts.shape[0]):
-            if comes_first(problem, lanes, scouts[k], chosen):
-                chosen = scouts[k]
+        chosen = partial[0]
+        for k in range(1, partial.shape[0]):
+            if comes_first(problem, lanes, partial[k], chosen):
+                chosen = partial[k]
         copy_best(lanes, chosen, best)
 
 
 KERNELS: dict[str, Callable[..., None]] = {
     "start": start,
     "sweep": sweep,
-    "gather": gather,
-    "close": close,
-    "scout": scout,
-    "crown": crown,
+    "reduce_lanes": reduce,
+    "end_step": end,
+    "reduce_best_partial": reduce_best_partial,
+    "reduce_best": reduce_best,
 }

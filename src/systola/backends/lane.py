@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from systola.engines.engine import advance, begin
+from systola.engines.engine import init_row, step_cells
 from systola.jit.compile import inlined
 from systola.jit.stop_flag import must_leave
 from systola.model.incremental import init_prefix
-from systola.model.population import note
-from systola.operators.appraisal import gauge
+from systola.model.population import update_best
+from systola.operators.evaluation import evaluate_full
 
 
 @inlined
@@ -19,10 +19,10 @@ def edge(total: Any, lanes: Any, lane: Any) -> Any:
 
 
 @inlined
-def advance_lane(engine: Any, s: Any, cells: Any, lane: Any) -> None:
+def step_lane(engine: Any, s: Any, cells: Any, lane: Any) -> None:
     """This lane's share of the cells makes the step s, unless the host asks to stop at once."""
     if not must_leave(s.lanes.stop):
-        advance(engine, s, edge(cells, s.lanes, lane), edge(cells, s.lanes, lane + 1), lane)
+        step_cells(engine, s, edge(cells, s.lanes, lane), edge(cells, s.lanes, lane + 1), lane)
 
 
 @inlined
@@ -36,10 +36,10 @@ def start_lane(engine: Any, s: Any, given: Any, rows: Any, lane: Any) -> None:
         if row > 0 and must_leave(lanes.stop):
             return
         if row >= given:
-            begin(engine, s, row, lane)
-        gauge(s, population.x, row, lane, lanes.state[lane], population.scores[row])
+            init_row(engine, s, row, lane)
+        evaluate_full(s, population.x, row, lane, lanes.state[lane], population.scores[row])
         for k in range(population.state.shape[1]):
             population.state[row, k] = lanes.state[lane, k]
         if population.prefix.shape[1] > 0:
             init_prefix(s.problem, population.x, row, population.prefix)
-        note(s, lane, population.x, row, population.scores[row], 0, row)
+        update_best(s, lane, population.x, row, population.scores[row], 0, row)

@@ -18,7 +18,7 @@ from numba.extending import overload
 from systola.backends.kernels import KERNELS
 from systola.backends.threads import thread_number
 from systola.model.objective import evaluate, write_measures
-from systola.model.population import attempt
+from systola.model.population import try_evaluate
 
 
 @overload(thread_number, strict=False)  # type: ignore[untyped-decorator]
@@ -26,8 +26,8 @@ def _thread_number() -> Any:
     return lambda: cuda.grid(1)
 
 
-@overload(attempt, strict=False, target="cuda")  # type: ignore[untyped-decorator]
-def _attempt(problem: Any, x: Any, measures: Any) -> Any:
+@overload(try_evaluate, strict=False, target="cuda")  # type: ignore[untyped-decorator]
+def _try_evaluate(problem: Any, x: Any, measures: Any) -> Any:
     def trust(problem: Any, x: Any, measures: Any) -> bool:
         write_measures(evaluate(problem, x), measures)  # a GPU raises nothing
         return True

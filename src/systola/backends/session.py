@@ -14,9 +14,9 @@ from systola.errors import InputError
 from systola.jit.stop_flag import new_flag
 from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer_of, capability
 from systola.model.encodings import Array
-from systola.model.population import NEVER, VECTOR, Best, Lanes, Population
+from systola.model.population import NEVER, ROW_PADDING, Best, Lanes, Population
 from systola.model.problem import Problem, space_of
-from systola.operators.appraisal import choose_gauge
+from systola.operators.evaluation import choose_full_evaluation
 
 _GROWING = ("population.memory", "population.x")
 _NO_TABLE = Buffer(2, np.int32)  # not of one column, which Numba takes for another type
@@ -24,8 +24,8 @@ _PAGE_ROWS, _STAGGER = 512, 40  # of 8 bytes: a page, and five cache lines
 
 
 @dataclass(frozen=True)
-class Work:
-    """One problem and one engine laid out for it: what a backend runs."""
+class Setup:
+    """A problem, the design of an engine for it, and a seed: what a backend runs."""
 
     problem: Problem
     design: Design
@@ -41,7 +41,7 @@ class Session(Protocol):
     threads: int
     lanes: int
     memory: int  # bytes
-    admits: bool  # whether solutions can be let in between two steps
+    accepts_immigrants: bool  # between two steps
 
     def compile(self) -> None:
         """Compile all that a run needs, or load it from disk."""
@@ -55,8 +55,8 @@ class Session(Protocol):
     def sweep(self, step: int, steps: int, low: int, high: int) -> int:
         """Make `steps` steps from `step` on, of the lanes low <= lane < high; how many were made before a stop."""
 
-    def admit(self, step: int, row: Array) -> None:
-        """Let a solution, a row of storage, in before this step, as the best of another deme; if it `admits`."""
+    def accept_immigrant(self, step: int, row: Array) -> None:
+        """Accept a solution, a row of storage, before this step, as the best of another deme."""
 
     def ask_to_stop(self, at_once: bool) -> None:
         """Let kernels at work end after this step, or within it; any thread may call it, at any moment."""
@@ -80,36 +80,36 @@ class Session(Protocol):
         """The inverse of `save`."""
 
 
-def memory_of(work: Work, lanes: int, chunk: int) -> int:
+def memory_of(setup: Setup, lanes: int, chunk: int) -> int:
     """Bytes that a session with so many lanes, which take up to `chunk` cells together, allocates."""
-    prefix = _prefix_of(work)
-    space = space_of(work.problem)
-    x = work.problem.encoding.empty(space, 1)
-    state = _bytes_of(state_buffer(work))
-    row: int = x.nbytes + 8 * work.measures + _bytes_of(prefix) + state * work.design.keeps_state
-    lane: int = 5 * x.nbytes + 24 * work.measures + 24 + 2 * work.problem.encoding.blank(space, 1).nbytes + 2 * state
-    table = _table_of(work.design, chunk)
-    lane += _bytes_of(table) + 4 * work.design.scratch + 8
-    outlook = work.design.outlook or _NO_TABLE
-    shared: int = work.design.slots.nbytes + _bytes_of(outlook)
-    shared += 8 * (work.design.remembered + work.design.near * (work.measures + 1))
-    return rows_in_memory(work.design) * row + lanes * lane + shared
+    prefix = _prefix_of(setup)
+    space = space_of(setup.problem)
+    x = setup.problem.encoding.empty(space, 1)
+    state = _bytes_of(state_buffer(setup))
+    row: int = x.nbytes + 8 * setup.measures + _bytes_of(prefix) + state * setup.design.keeps_state
+    lane: int = 5 * x.nbytes + 24 * setup.measures + 24 + 2 * setup.problem.encoding.blank(space, 1).nbytes + 2 * state
+    table = _table_of(setup.design, chunk)
+    lane += _bytes_of(table) + 4 * setup.design.scratch + 8
+    neighbourhood_state = setup.design.neighbourhood_state or _NO_TABLE
+    shared: int = setup.design.slots.nbytes + _bytes_of(neighbourhood_state)
+    shared += 8 * (setup.design.memory_size + setup.design.candidates * (setup.measures + 1))
+    return rows_in_memory(setup.design) * row + lanes * lane + shared
 
 
 def _bytes_of(buffer: Buffer) -> int:
     return int(buffer.size * np.dtype(buffer.dtype).itemsize)
 
 
-def _prefix_of(work: Work) -> Buffer:
+def _prefix_of(setup: Setup) -> Buffer:
     """What is kept of each solution for segments, if the engine uses it."""
-    segments = capability(work.problem, Segments) if work.design.uses_prefix else None
-    return buffer_of(work.problem, segments.prefix) if segments else Buffer(0, np.int32)
+    segments = capability(setup.problem, Segments) if setup.design.uses_prefix else None
+    return buffer_of(setup.problem, segments.prefix) if segments else Buffer(0, np.int32)
 
 
-def state_buffer(work: Work) -> Buffer:
+def state_buffer(setup: Setup) -> Buffer:
     """What is kept of each solution for moves: the problem's state, or the measures."""
-    state = capability(work.problem, EvaluationState)
-    return buffer_of(work.problem, state.buffer) if state else Buffer(work.measures, work.dtype)
+    state = capability(setup.problem, EvaluationState)
+    return buffer_of(setup.problem, state.buffer) if state else Buffer(setup.measures, setup.dtype)
 
 
 def rows_in_memory(design: Design) -> int:
@@ -117,7 +117,7 @@ def rows_in_memory(design: Design) -> int:
 
     Where memory runs over rows, columns must not start at the same place of their pages: they would share cache sets.
     """
-    rows = design.rows + VECTOR
+    rows = design.rows + ROW_PADDING
     return rows + (0 if design.order == "C" else (_STAGGER - rows) % _PAGE_ROWS)
 
 
@@ -127,37 +127,37 @@ def _table_of(design: Design, chunk: int) -> Buffer:
     return Buffer(design.single, table.dtype) if design.single and chunk == 1 else table
 
 
-def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:
+def allocate(setup: Setup, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:
     """Arrays of a session, in the host's memory; a lane takes up to `chunk` cells together."""
-    problem, design = work.problem, work.design
-    choose_gauge(problem)
+    problem, design = setup.problem, setup.design
+    choose_full_evaluation(problem)
     space, encoding = space_of(problem), problem.encoding
-    prefix, kept = _prefix_of(work), state_buffer(work)
+    prefix, kept = _prefix_of(setup), state_buffer(setup)
     rows = rows_in_memory(design)
     one = encoding.empty(space, 1)
-    table, outlook = _table_of(design, chunk), design.outlook or _NO_TABLE
-    refuse_if_too_large(memory_of(work, lanes, chunk))
+    table, neighbourhood_state = _table_of(design, chunk), design.neighbourhood_state or _NO_TABLE
+    refuse_if_too_large(memory_of(setup, lanes, chunk))
     try:
         population = Population(
             zeros((rows, *one.shape[1:]), one.dtype, design.order),
-            zeros((rows, work.measures), work.dtype, design.order),
+            zeros((rows, setup.measures), setup.dtype, design.order),
             zeros((rows, prefix.size), prefix.dtype, design.order),
             zeros((rows, kept.size if design.keeps_state else 0), kept.dtype, "C"),
             design.slots.copy(),
-            np.zeros(outlook.size, outlook.dtype),
-            np.zeros(max(2, design.remembered), np.int64),
-            zeros((max(2, design.near), work.measures), work.dtype, "C"),
-            zeros((max(2, design.near),), np.int64, "C"),
+            np.zeros(neighbourhood_state.size, neighbourhood_state.dtype),
+            np.zeros(max(2, design.memory_size), np.int64),
+            zeros((max(2, design.candidates), setup.measures), setup.dtype, "C"),
+            zeros((max(2, design.candidates),), np.int64, "C"),
         )
         workspace = Lanes(
             np.full(lanes, NEVER, np.int64),
             np.zeros(lanes, np.int64),
-            np.zeros((lanes, work.measures), work.dtype),
+            np.zeros((lanes, setup.measures), setup.dtype),
             encoding.empty(space, lanes),
             encoding.empty(space, lanes),
             encoding.empty(space, lanes),
             encoding.empty(space, lanes),
-            np.zeros((2 * lanes * chunk, work.measures), work.dtype, order="F"),
+            np.zeros((2 * lanes * chunk, setup.measures), setup.dtype, order="F"),
             np.zeros((2 * lanes * chunk, kept.size), kept.dtype),
             np.zeros(2 * lanes * chunk, np.uint8),
             encoding.blank(space, lanes),
@@ -169,11 +169,11 @@ def allocate(work: Work, lanes: int, chunk: int) -> tuple[Population, Lanes, Bes
             new_flag(),
         )
     except MemoryError:
-        raise too_large(memory_of(work, lanes, chunk)) from None
+        raise too_large(memory_of(setup, lanes, chunk)) from None
     best = Best(
         np.full(1, NEVER, np.int64),
         np.zeros(1, np.int64),
-        np.zeros((1, work.measures), work.dtype),
+        np.zeros((1, setup.measures), setup.dtype),
         encoding.empty(space, 1),
     )
     return population, workspace, best
@@ -184,11 +184,11 @@ def total_size(*records: Any) -> int:
     return sum(array.nbytes for record in records for array in record)
 
 
-def grow(work: Work, population: Population) -> tuple[Work, Population]:
+def grow(setup: Setup, population: Population) -> tuple[Setup, Population]:
     """Twice the room for each section that grows; what is remembered of each row of a section grows, too."""
-    design, room = work.design, work.design.room()
-    rows, kept = 1 + 2 * room * design.sections, design.remembered - room
-    design = dataclasses.replace(design, rows=rows, remembered=design.remembered + room)
+    design, room = setup.design, setup.design.room()
+    rows, kept = 1 + 2 * room * design.sections, design.memory_size - room
+    design = dataclasses.replace(design, rows=rows, memory_size=design.memory_size + room)
     arrays = {}
     for name in ("x", "scores", "prefix", "state"):
         old = getattr(population, name)
@@ -197,9 +197,9 @@ def grow(work: Work, population: Population) -> tuple[Work, Population]:
         for section in range(design.sections):
             new[1 + 2 * room * section :][:room] = old[1 + room * section :][:room]
         arrays[name] = new
-    memory = np.zeros(design.remembered, np.int64)
+    memory = np.zeros(design.memory_size, np.int64)
     memory[: kept + room] = population.memory
-    return dataclasses.replace(work, design=design), population._replace(**arrays, memory=memory)
+    return dataclasses.replace(setup, design=design), population._replace(**arrays, memory=memory)
 
 
 def saved(population: Population, best: Best) -> dict[str, Array]:
@@ -210,7 +210,7 @@ def saved(population: Population, best: Best) -> dict[str, Array]:
     }
 
 
-def count_remembered(arrays: dict[str, Array]) -> int:
+def memory_size_of(arrays: dict[str, Array]) -> int:
     """How many numbers the engine remembers, in arrays from `saved`: by that it is known how far sections have grown.
 
     There are fewer of them than rows, or it is no such checkpoint, and room for it would be reserved in vain.
@@ -219,7 +219,7 @@ def count_remembered(arrays: dict[str, Array]) -> int:
     return min(counts, default=0)
 
 
-def restore(arrays: dict[str, Array], work: Work, population: Population, lanes: Lanes) -> None:
+def restore(arrays: dict[str, Array], setup: Setup, population: Population, lanes: Lanes) -> None:
     """Write what `saved` gave into host arrays; the best solution goes to the first lane.
 
     Kernels trust that rows hold solutions and that numbers of rows are inside the population, so this is checked.
@@ -228,17 +228,17 @@ def restore(arrays: dict[str, Array], work: Work, population: Population, lanes:
         values[...] = _fitting(arrays, f"population.{name}", values)
     for name in Best._fields:
         getattr(lanes, name)[0] = _fitting(arrays, f"best.{name}", getattr(lanes, name)[:1])[0]
-    space, encoding, design = space_of(work.problem), work.problem.encoding, work.design
-    held = np.arange(0) if design.holders is None else design.holders(population.memory)
+    space, encoding, design = space_of(setup.problem), setup.problem.encoding, setup.design
+    held = np.arange(0) if design.rows_in_use is None else design.rows_in_use(population.memory)
     if held is None or ((population.slots < 0) | (population.slots >= max(1, design.rows))).any():
         raise InputError("the checkpoint's population names rows that it does not have")
-    sound = encoding.are_sound(space, population.x)
+    valid = encoding.are_valid(space, population.x)
     written = population.x.any(axis=1)  # spare rows and those still to come are zeros
     if (
-        not sound[: design.started].all()
-        or not sound[held].all()
-        or not sound[written].all()
-        or not encoding.are_sound(space, lanes.best[:1]).all()
+        not valid[: design.started].all()
+        or not valid[held].all()
+        or not valid[written].all()
+        or not encoding.are_valid(space, lanes.best[:1]).all()
     ):
         raise InputError("the checkpoint's population must hold solutions of this problem, but one of them is none")
     if lanes.step[0] < 0:

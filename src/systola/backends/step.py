@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.engines.engine import phase
+from systola.engines.engine import step_constants
 from systola.jit.compile import inlined
 
 
@@ -31,6 +31,6 @@ def before_steps(problem: Any, space: Any, population: Any, lanes: Any, seed: in
 @inlined
 def at_step(engine: Any, s: Any, step: Any) -> Any:
     """The record of another step of the same run."""
-    a, b, c = phase(engine, step)
+    a, b, c = step_constants(engine, step)
     shared = (np.int64(a), np.int64(b), np.int64(c))
     return Step(s.problem, s.space, s.population, s.lanes, s.seed, np.int64(step), shared)

@@ -74,13 +74,13 @@ def _kernels(capabilities: list[tuple[int, int]]) -> list[dict[str, Any]]:
         from systola.backends.nvidia import compile_to_ptx, link
     except ImportError:
         raise MissingExtra("compiling CUDA kernels", "cu13") from None
-    from systola.backends.cuda import BLOCK, CudaSession
+    from systola.backends.cuda import THREADS_PER_BLOCK, CudaSession
     from systola.backends.offline import NoDevice
-    from systola.cli.samples import sample_works
+    from systola.cli.samples import sample_setups
 
     rows = []
-    for work, engine in sample_works():
-        for kernel, args in CudaSession(work, NoDevice()).arguments().items():
+    for setup, engine in sample_setups():
+        for kernel, args in CudaSession(setup, NoDevice()).arguments().items():
             for capability in capabilities:
                 try:
                     usage = link(compile_to_ptx(kernel, args, capability), capability)
@@ -90,12 +90,12 @@ def _kernels(capabilities: list[tuple[int, int]]) -> list[dict[str, Any]]:
                     ) from None
                 rows.append(
                     {
-                        "problem": type(work.problem).__name__,
+                        "problem": type(setup.problem).__name__,
                         "engine": engine,
                         "kernel": kernel,
                         "sm": f"{capability[0]}{capability[1]}",
                         **vars(usage),
-                        "occupancy": occupancy(usage.registers, BLOCK, capability),
+                        "occupancy": occupancy(usage.registers, THREADS_PER_BLOCK, capability),
                     }
                 )
     return rows

@@ -73,7 +73,7 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
 
     Finished runs are kept in the store: an interrupted reproduction goes on where it was.
     """
-    from systola.islands.mpi import told_size
+    from systola.islands.mpi import job_size
     from systola.lab.messages import find_message_costs
     from systola.lab.store import Store
     from systola.lab.tables import render
@@ -86,9 +86,9 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
     if paper == "pgap":
         choices = {"part": options["part"], "full": bool(options["full"]), "seconds": options["seconds"]}
     groups = experiment.choose_groups(table, quick, **choices)
-    if told_size() > 1 and options["part"] != "simulation":
+    if job_size() > 1 and options["part"] != "simulation":
         raise InputError(
-            f"this job has {told_size()} processes, and each of them would make the same runs; start one, or add "
+            f"this job has {job_size()} processes, and each of them would make the same runs; start one, or add "
             "--part simulation to pgap, for which messages are measured between them"
         )
     if options["figures"]:

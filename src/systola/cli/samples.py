@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.engines.catalog import make_engine
 from systola.formats.catalog import open_instance
 from systola.model.problem import space_of
@@ -21,7 +21,7 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
 }
 
 
-def sample_works() -> Iterator[tuple[Work, str]]:
+def sample_setups() -> Iterator[tuple[Setup, str]]:
     """One laid-out run of each pair, and the engine's name.
 
     Kernels are shared by the flavours of SGS, by SGA, EGA and GA, and by the variants of SNS, with and without repair;
@@ -32,4 +32,4 @@ def sample_works() -> Iterator[tuple[Work, str]]:
         _, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), "cpu")
         for name in names:
             engine = make_engine(name, problem)
-            yield Work(problem, engine.prepare(problem), measures, dtype, 1), engine.name
+            yield Setup(problem, engine.prepare(problem), measures, dtype, 1), engine.name

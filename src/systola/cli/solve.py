@@ -14,6 +14,7 @@ import click
 from systola.cli.answer import as_text, deliver, note, show, write_file
 from systola.cli.options import budget_options, read_config, read_settings, write_config
 from systola.cli.screen import Screen, show_number
+from systola.engines.renamed import RENAMED
 from systola.errors import InfeasibleWarning, InputError, SlowObjectiveWarning
 from systola.run.result import Result
 from systola.signals import INTERRUPTED, held_signals
@@ -74,9 +75,9 @@ def solve(**options: Any) -> None:
     found = open_instance(plan["instance"], plan.get("problem"))
     engine = make_engine(plan.get("algorithm", "auto"), found.problem, plan.get("parameters"))
     islands = _found_islands(plan, engine, found.problem)
-    if not islands and mpi.told_size() > 1:
+    if not islands and mpi.job_size() > 1:
         raise InputError(
-            f"this job has {mpi.told_size()} processes, and each of them would make the same run; add --islands N, of "
+            f"this job has {mpi.job_size()} processes, and each of them would make the same run; add --islands N, of "
             "which they share the demes, or start a single process"
         )
     stop = Stop(**plan.get("stop", {}))
@@ -92,7 +93,7 @@ def solve(**options: Any) -> None:
         return
     if options["checkpoint_every"] != options["checkpoint_every"]:
         raise InputError("--checkpoint-every must be a number of seconds, but got nan")
-    quiet = options["quiet"] or options["as_json"] or mpi.told_rank() > 0
+    quiet = options["quiet"] or options["as_json"] or mpi.job_rank() > 0
     # Until all is written: a signal ends the run, and what it has found is not lost.
     interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
@@ -119,7 +120,7 @@ def solve(**options: Any) -> None:
             resume=options["resume"],
             instance=found.name,
         )
-    if islands and mpi.told_rank() > 0:
+    if islands and mpi.job_rank() > 0:
         mpi.leave(0)
         return
     told = json.dumps(result.to_json()) if options["as_json"] else _describe(result, found.best_known)
@@ -232,6 +233,8 @@ def _refuse_unknown(table: Any, known: tuple[str, ...], where: str) -> None:
     if not isinstance(table, dict):
         raise InputError(f"{where} must be a table of keys and values, but got {table!r}")
     for key in table:
+        if where == "[islands]" and key in RENAMED["Islands"]:
+            raise InputError(f"{key!r} in {where} is called {RENAMED['Islands'][key]!r} now; write that")
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ";"

@@ -21,19 +21,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number, equip
-from systola.engines.immigration import host, settle
+from systola.engines.engine import Design, check_number, implement
+from systola.engines.migration import enable_migration, replace_if_better
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
 from systola.model.encodings import Array
 from systola.model.objective import fitness, violation
-from systola.model.population import LACKING, copy_row, note, ranks_above, replace_row
+from systola.model.population import OUT_OF_ROOM, copy_row, ranks_above, replace_row, update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import CHANCE, SEARCH, STEP, below, draw, exponential
-from systola.operators.appraisal import appraise, choose_appraisal
-from systola.operators.genes import copy
+from systola.operators.decisions import copy
+from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
 from systola.operators.random_moves import NO_MOVE, draw_move, kinds_of, make_move, undo_move
 
 _FIELDS = ("chains", "kinds", "epoch", "ladder", "penalised", "inertia")
@@ -67,7 +67,7 @@ def _make_ladder() -> Array:
 @inlined
 def _at(chain: Any) -> Any:
     """Where a chain's numbers begin in memory."""
-    return LACKING + 1 + chain * _REMEMBERED
+    return OUT_OF_ROOM + 1 + chain * _REMEMBERED
 
 
 @called
@@ -153,10 +153,10 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
         memory[at + _MADE] += 1
         if kind != NO_MOVE:
             make_move(space, child, kind, i, j, m)
-            appraise(s, cell, lanes.child, lane, lane, lanes.state[2 * lane], new)
+            evaluate_delta(s, cell, lanes.child, lane, lane, lanes.state[2 * lane], new)
             memory[at + _COUNTS + kind] += 1
             if memory[at + _SAMPLED] < _SAMPLES:
-                note(s, lane, lanes.child, lane, new, s.step, cell)
+                update_best(s, lane, lanes.child, lane, new, s.step, cell)
                 undo_move(space, child, kind, i, j, m)
                 _sample(self, s, cell, new)
             elif _is_kept(self, s, cell, new, k):
@@ -167,7 +167,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
                 replace_row(s, cell, lanes.child, lane, 2 * lane)
                 if ranks_above(problem, scores[cell], scores[best]):
                     copy_row(population, cell, best)
-                    note(s, lane, population.x, cell, scores[cell], s.step, cell)
+                    update_best(s, lane, population.x, cell, scores[cell], s.step, cell)
                     memory[at + _IMPROVED] = 1
             else:
                 undo_move(space, child, kind, i, j, m)
@@ -225,7 +225,7 @@ def _reheat(self: Any, s: Any, chain: Any) -> None:
     _begin_cycle(self, s, chain, memory[at + _REHEAT])
 
 
-def _conclude(self: Any, s: Any) -> Any:
+def _end_step(self: Any, s: Any) -> Any:
     memory = s.population.memory
     for chain in range(self.chains):
         at = _at(chain)
@@ -241,15 +241,15 @@ def _conclude(self: Any, s: Any) -> Any:
     return True
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _slot(self: Any, number: Any, step: Any) -> Any:
     return 2 * self.chains + below(number, self.chains)
 
 
-def _admit(self: Any, s: Any, guests: Any, which: Any, elite: Any) -> None:
-    """A guest that is better than the best of a chain takes its place, and the chain goes on from there."""
+def _accept(self: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> None:
+    """An immigrant that is better than the best of a chain takes its place, and the chain goes on from there."""
     number, _, _, _ = draw(s.seed, STEP, s.step, self.chains, 0)
     best = 2 * self.chains + below(number, self.chains)
-    if settle(s, guests, which, best):
+    if replace_if_better(s, immigrants, which, best):
         chain = best - 2 * self.chains
         copy_row(s.population, best, chain)
         _begin_cycle(self, s, chain, s.population.memory[_at(chain) + _RUNG])
@@ -285,8 +285,8 @@ class SimulatedAnnealing:
         if self.constraints not in ways:
             raise InputError(f"`constraints` must be one of {', '.join(ways)}, but got {self.constraints!r}")
         record = record_type("SimulatedAnnealing", _FIELDS)
-        equip(record, do_cell=_do_cell, conclude=_conclude)
-        host(record, berth=_berth, admit=_admit)
+        implement(record, do_cell=_do_cell, end_step=_end_step)
+        enable_migration(record, migration_slot=_slot, accept_immigrant=_accept)
         penalised = np.resize(np.array(ways[self.constraints]), max(2, self.chains))
         per_step = self.chains * _PROPOSALS
         return Design(
@@ -296,6 +296,6 @@ class SimulatedAnnealing:
             started=self.chains,
             per_step=per_step,
             steps=max(1000, 20_000 * space.n // per_step),
-            keeps_state=choose_appraisal(problem),
-            remembered=LACKING + 1 + self.chains * _REMEMBERED,
+            keeps_state=choose_delta_evaluation(problem),
+            memory_size=OUT_OF_ROOM + 1 + self.chains * _REMEMBERED,
         )

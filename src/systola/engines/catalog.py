@@ -11,7 +11,7 @@ from typing import Any
 from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
-from systola.engines.hill import Hill
+from systola.engines.hill_climbing import HillClimbing
 from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.neighbourhood import SNS
 from systola.engines.own import load_engine
@@ -19,6 +19,7 @@ from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
 from systola.engines.presets import memetic, pugace, recommend
 from systola.engines.random_search import RS
+from systola.engines.renamed import RENAMED
 from systola.engines.steady_state import SteadyState
 from systola.engines.systolic import SGS
 from systola.engines.tabu import Tabu
@@ -37,7 +38,7 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ga": (GA, {}),
     "cellular": (Cellular, {}),
     "ssga": (SteadyState, {}),
-    "hill": (Hill, {}),
+    "hill": (HillClimbing, {}),
     "tabu": (Tabu, {}),
     "ig": (IteratedGreedy, {}),
     "sa": (SimulatedAnnealing, {}),
@@ -62,14 +63,29 @@ def make_engine(name: str, problem: Problem, settings: Mapping[str, Any] | None 
     if not isinstance(name, str):
         raise InputError(f"an algorithm must be a name, but got {name!r}")
     engine = _make(name, problem)
-    known = _free(engine)
-    for key in settings:
+    known, renamed = _free(engine), RENAMED.get(type(engine).__name__, {})
+    for key, value in settings.items():
+        if key not in known and key in renamed:
+            raise InputError(f"the parameter {key!r} of {name} is called {renamed[key]!r} now; write that")
         if key not in known:
             raise InputError(f"{name} has no parameter {key!r}{_hint(key, known)}")
+        if f"{key}={value}" in renamed:
+            raise InputError(f"the {key} {value!r} of {name} is called {renamed[f'{key}={value}']!r} now; write that")
     try:
         return replace(engine, **settings)  # type: ignore[type-var]
     except TypeError as error:
         raise InputError(f"the parameters of {name} do not fit: {error}") from None
+
+
+def renamed_parameters(name: str, parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Of parameters that the engine called `name` once had: those under an old name, and the new one."""
+    if name not in _ENGINES:
+        return {}
+    kind = _ENGINES[name][0]
+    known, renamed = {f.name for f in fields(kind)}, RENAMED.get(kind.__name__, {})  # type: ignore[arg-type]
+    if not all(key in known or key in renamed for key in parameters):
+        return {}  # those of another engine
+    return {key: renamed[key] for key in parameters if key not in known}
 
 
 def _make(name: str, problem: Problem) -> Engine:

@@ -14,31 +14,31 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number, equip
-from systola.engines.immigration import host
+from systola.engines.engine import Design, check_number, implement
+from systola.engines.migration import enable_migration
 from systola.engines.topology import SHAPES, arrange
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import body_of, give_body, verb
+from systola.jit.dispatch import dispatched, implementation_of, register
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
 from systola.model.encodings import Order, sample
 from systola.model.objective import better
-from systola.model.population import copy_row, note, replace_row
+from systola.model.population import copy_row, replace_row, update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
-from systola.operators.appraisal import appraise, choose_appraisal
-from systola.operators.breeding import mutate, recombine, select
 from systola.operators.crossover import CROSSOVERS
-from systola.operators.genes import copy
-from systola.operators.local_search import find_search, find_search_of_its_own, numbers_of_memory, refinement
+from systola.operators.decisions import copy
+from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
+from systola.operators.local_search import find_problem_search, find_search, numbers_of_memory, problem_search
 from systola.operators.mutation import MUTATIONS
+from systola.operators.reproduction import mutate, recombine, select
 from systola.operators.selection import SELECTIONS
 
 _FIELDS = (
     *("size", "places", "crossing", "mutating", "block", "generational"),
-    *("renewing", "every", "length", "order", "guide"),
+    *("restarting", "local_search_interval", "local_search_steps", "order", "local_search_data"),
 )
 _REPLACEMENTS = ("generation", "better", "searched")
 _SYNCHRONOUS, _LINE, _FIXED, _NEW, _UNIFORM = range(5)
@@ -52,30 +52,30 @@ _UPDATES = {
 }
 
 
-@verb
+@dispatched
 def improve(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> Any:
     """Local search; see `operators.local_search`."""
-    return body_of("improve", engine)(engine, s, row, key, lane)
+    return implementation_of("improve", engine)(engine, s, row, key, lane)
 
 
-@verb
-def contest(engine: Any, s: Any, one: Any, target: Any) -> Any:
+@dispatched
+def choose_survivor(engine: Any, s: Any, one: Any, target: Any) -> Any:
     """After local search: whether the individual from row `one` keeps its place, which is now `target`."""
-    return body_of("contest", engine)(engine, s, one, target)
+    return implementation_of("choose_survivor", engine)(engine, s, one, target)
 
 
-def _yield(self: Any, s: Any, one: Any, target: Any) -> None:
+def _keep_child(self: Any, s: Any, one: Any, target: Any) -> None:
     pass
 
 
-def _stay(self: Any, s: Any, one: Any, target: Any) -> None:
+def _keep_better(self: Any, s: Any, one: Any, target: Any) -> None:
     problem, population = s.problem, s.population
     if better(problem, population.scores[one], population.scores[target]):
         copy_row(population, one, target)
 
 
 @inlined
-def _are_twins(population: Any, one: Any, two: Any) -> Any:
+def _are_duplicates(population: Any, one: Any, two: Any) -> Any:
     for k in range(population.scores.shape[1]):
         if population.scores[one, k] != population.scores[two, k]:
             return False
@@ -86,7 +86,7 @@ def _are_twins(population: Any, one: Any, two: Any) -> Any:
 
 
 @inlined
-def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
+def _update_cell(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
     """One cell; `turn` counts the cells of a step in the order in which they come, and random numbers go by it."""
     problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
     old, new, _ = s.shared
@@ -99,9 +99,9 @@ def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
     one = old + cell
     two = select(self, problem, scores, old, self.places[cell], (seed, SELECT, step, turn))
     child, sibling = lanes.child[lane], lanes.marked[lane]
-    # One of two twins is enough; the one that comes later begins anew.
-    renewed = self.renewing and two < one and _are_twins(population, one, two)
-    if renewed:
+    # One of two equal individuals is enough; the one that comes later starts again from a random solution.
+    restarted = self.restarting and two < one and _are_duplicates(population, one, two)
+    if restarted:
         sample(space, lanes.child, lane, seed, START, step, turn)
         copy(sibling, child)
     elif r0 < np.uint64(self.crossing):
@@ -116,7 +116,7 @@ def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
         if (r1 if side == 0 else r2) < np.uint64(self.mutating):
             mutate(self, space, made[lane], (seed, MUTATE, step, 2 * turn + side))
         parent, trial = (one, a) if side == 0 else (two, b)
-        appraise(
+        evaluate_delta(
             s,
             parent,
             made,
@@ -127,25 +127,25 @@ def _take_turn(self: Any, s: Any, cell: Any, turn: Any, lane: Any) -> None:
         )
     trial = b if better(problem, lanes.trial[b], lanes.trial[a]) else a
     target = new + cell
-    if self.generational or renewed or better(problem, lanes.trial[trial], scores[one]):
+    if self.generational or restarted or better(problem, lanes.trial[trial], scores[one]):
         replace_row(s, target, lanes.marked if trial == b else lanes.child, lane, trial)
     elif target != one:
         copy_row(population, one, target)
-    note(s, lane, x, target, scores[target], step, cell)
-    if self.every > 0 and step % self.every == 0:
+    update_best(s, lane, x, target, scores[target], step, cell)
+    if self.local_search_interval > 0 and step % self.local_search_interval == 0:
         improve(self, s, target, (seed, SEARCH, step, turn), lane)
-        note(s, lane, x, target, scores[target], step, cell)
-    if not renewed:
-        contest(self, s, one, target)
+        update_best(s, lane, x, target, scores[target], step, cell)
+    if not restarted:
+        choose_survivor(self, s, one, target)
 
 
-def _phase(self: Any, step: Any) -> Any:
+def _step_constants(self: Any, step: Any) -> Any:
     if self.order != _SYNCHRONOUS:
         return 0, 0, 0
     return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     begin = ((step - 1) & 1) * self.size if self.order == _SYNCHRONOUS else 0
     return begin + below(number, self.size)
 
@@ -161,10 +161,10 @@ def _shuffle(slots: Any, seed: Any, step: Any) -> None:
 
 def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     """Synchronous: all cells alike."""
-    _take_turn(self, s, cell, cell, lane)
+    _update_cell(self, s, cell, cell, lane)
 
 
-def _advance_in_turn(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
+def _step_in_turn(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     """Asynchronous: one lane visits all cells in turn. Apart from `_do_cell`, to keep that kernel small."""
     population, lanes, seed, step = s.population, s.lanes, s.seed, s.step
     slots = population.slots
@@ -181,7 +181,7 @@ def _advance_in_turn(self: Any, s: Any, first: Any, last: Any, lane: Any) -> Non
             cell = below(r0, self.size)
         elif self.order == _FIXED or self.order == _NEW:
             cell = np.int64(slots[turn])
-        _take_turn(self, s, cell, turn, lane)
+        _update_cell(self, s, cell, turn, lane)
 
 
 @dataclass(frozen=True)
@@ -192,9 +192,9 @@ class Cellular:
     ----------
     size : int, optional
         Individuals; by default 2048, or as many as `shape` has places.
-    neighbourhood : {"ring", "L5", "L9", "C9", "C13"}
-        Where individuals live and whom they meet: a ring, or a torus with one of these shapes.
-    reach : int
+    topology : {"ring", "L5", "L9", "C9", "C13"}
+        Which individuals meet: neighbours on a ring, or on a torus in one of these shapes.
+    radius : int
         On a ring, how many neighbours to the left, and as many to the right.
     shape : (int, int), optional
         Height and width of the torus; by default the two factors of `size` that are closest to each other.
@@ -208,25 +208,25 @@ class Cellular:
     replacement : {"generation", "better", "searched"}
         Whether the better child always takes the place of its parent, or only if it is better than it; or, with a local
         search in each generation, if it is no worse after that.
-    renew : bool
-        Whether an individual begins anew, from a random solution, when the mate chosen for it is no other than itself.
+    restart_duplicates : bool
+        Whether an individual starts again from a random solution when the mate chosen for it is equal to it.
     update : {"synchronous", "line-sweep", "fixed-random", "new-random", "uniform-choice"}
         All at once, or one after the other in an order; the latter runs on one thread.
     block : int
         Decide on operators and crossover points for so many neighbours together, as the paper's GPU did; 0 for each
         individual.
     local_search : str or function, optional
-        "best-swap", "descent" or "tabu", for permutations; "refine", for integers, is the problem's own.
-    every : int
-        In which generations: every so many.
-    length : int
+        "best-swap", "descent" or "tabu", for permutations; "problem", for integers, is the problem's own.
+    local_search_interval : int
+        Local search in one of so many generations.
+    local_search_steps : int
         Exchanges of a tabu search, at least: half of them are twice as long or more, a quarter four times, and so on.
-        Steps of a refinement.
+        Steps of the problem's own local search.
     """
 
     size: int | None = None
-    neighbourhood: str = "ring"
-    reach: int = 4
+    topology: str = "ring"
+    radius: int = 4
     shape: tuple[int, int] | None = None
     selection: str | Callable[..., Any] = "proportional"
     crossover: str | Callable[..., Any] | None = None
@@ -234,12 +234,12 @@ class Cellular:
     mutation: str | Callable[..., Any] | None = None
     mutation_probability: float = 0.1
     replacement: Literal["generation", "better", "searched"] = "generation"
-    renew: bool = False
+    restart_duplicates: bool = False
     update: str = "synchronous"
     block: int = 0
     local_search: str | Callable[..., Any] | None = None
-    every: int = 10
-    length: int = 1000
+    local_search_interval: int = 10
+    local_search_steps: int = 1000
     name = "cellular"
 
     def prepare(self, problem: Problem) -> Design:
@@ -247,28 +247,32 @@ class Cellular:
         space = space_of(problem)
         if space.n < 2:
             raise InputError("a cellular algorithm needs solutions of at least two decisions, but got one")
-        size, places, shape = arrange(self.neighbourhood, self.size, self.reach, self.shape)
+        size, places, shape = arrange(self.topology, self.size, self.radius, self.shape)
         ordered = isinstance(space, Order)
-        bodies, labels = {}, []
-        for verb_name, kind, choice in (
+        functions, labels = {}, []
+        for role, kind, choice in (
             ("select", SELECTIONS, self.selection),
             ("recombine", CROSSOVERS, self.crossover or ("pmx" if ordered else "two-point")),
             ("mutate", MUTATIONS, self.mutation or ("swap" if ordered else "random-value")),
         ):
-            bodies[verb_name], label = kind.find(choice, space)
+            functions[role], label = kind.find(choice, space)
             labels.append(label)
-        keeps_state = choose_appraisal(problem)
-        bodies["improve"], label, table = find_search(self.local_search, problem)
-        guide, work = find_search_of_its_own(problem) if bodies["improve"] is refinement else _NO_SEARCH
+        keeps_state = choose_delta_evaluation(problem)
+        functions["improve"], label, table = find_search(self.local_search, problem)
+        local_search_data, work = find_problem_search(problem) if functions["improve"] is problem_search else _NO_SEARCH
         synchronous = self.update == "synchronous"
         searched = self.replacement == "searched"
-        bodies["contest"] = _stay if searched else _yield
+        functions["choose_survivor"] = _keep_better if searched else _keep_child
         labels += [label, "" if synchronous else "in_turn", "searched" if searched else ""]
         record = record_type("_".join(["Cellular", *labels]), _FIELDS)
-        for verb_name, body in bodies.items():
-            give_body(verb_name, record, body)
-        equip(record, phase=_phase, **({"do_cell": _do_cell} if synchronous else {"advance": _advance_in_turn}))
-        host(record, berth=_berth)
+        for role, function in functions.items():
+            register(role, record, function)
+        implement(
+            record,
+            step_constants=_step_constants,
+            **({"do_cell": _do_cell} if synchronous else {"step_cells": _step_in_turn}),
+        )
+        enable_migration(record, migration_slot=_migration_slot)
         return Design(
             record=record(
                 size,
@@ -277,11 +281,11 @@ class Cellular:
                 round(self.mutation_probability * 2**32),
                 self.block,
                 self.replacement != "better",
-                self.renew,
-                self.every if self.local_search else 0,
-                self.length,
+                self.restart_duplicates,
+                self.local_search_interval if self.local_search else 0,
+                self.local_search_steps,
                 _UPDATES[self.update],
-                guide,
+                local_search_data,
             ),
             cells=size if synchronous else 1,
             rows=2 * size if synchronous else size,
@@ -289,7 +293,7 @@ class Cellular:
             per_step=2 * size,
             slots=np.arange(size, dtype=np.int32),
             keeps_state=keeps_state,
-            steps=5000 if self.local_search is None or self.every > 1 else 50,
+            steps=5000 if self.local_search is None or self.local_search_interval > 1 else 50,
             shape=shape,
             table=table or work,
             scratch=numbers_of_memory(problem) if table else 0,
@@ -298,19 +302,21 @@ class Cellular:
     def _check(self) -> None:
         if self.size is not None:
             check_number("size", self.size, 3, 10**7)
-        check_number("reach", self.reach, 1, 10**6)
+        check_number("radius", self.radius, 1, 10**6)
         check_number("crossover_probability", self.crossover_probability, 0, 1, whole=False)
         check_number("mutation_probability", self.mutation_probability, 0, 1, whole=False)
         check_number("block", self.block, 0, 10**7)
-        check_number("every", self.every, 1, 10**9)
-        check_number("length", self.length, 1, 2**24)
+        check_number("local_search_interval", self.local_search_interval, 1, 10**9)
+        check_number("local_search_steps", self.local_search_steps, 1, 2**24)
         for name, known in (
             ("replacement", _REPLACEMENTS),
             ("update", tuple(_UPDATES)),
-            ("neighbourhood", ("ring", *SHAPES)),
+            ("topology", ("ring", *SHAPES)),
         ):
             if getattr(self, name) not in known:
                 raise InputError(f"the {name} must be one of {', '.join(known)}, but got {getattr(self, name)!r}")
-        searched = self.local_search is not None and self.every == 1 and self.update == "synchronous"
+        searched = self.local_search is not None and self.local_search_interval == 1 and self.update == "synchronous"
         if self.replacement == "searched" and not searched:
-            raise InputError("the replacement 'searched' needs a local search, `every` 1 and a synchronous update")
+            raise InputError(
+                "the replacement 'searched' needs a local search, `local_search_interval` 1 and a synchronous update"
+            )

@@ -1,7 +1,7 @@
 """An engine says which solutions meet in a cell, what the cell does, and where the result goes.
 
 Host side: a frozen dataclass of parameters that a user writes. `prepare` turns it into a `Design` for one problem:
-sizes, and the record by which kernels know the engine. Kernel side: the verbs below.
+sizes, and the record by which kernels know the engine. Kernel side: the functions below, dispatched on that record.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
 from systola.errors import InputError
-from systola.jit.dispatch import Body, body_of, give_body, large_verb, verb
+from systola.jit.dispatch import Implementation, dispatched, dispatched_call, implementation_of, register
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
 from systola.model.encodings import Array, sample
@@ -27,50 +27,50 @@ from systola.model.problem import Problem
 from systola.model.rng import START
 
 
-@verb
-def phase(engine: Any, step: Any) -> Any:
+@dispatched
+def step_constants(engine: Any, step: Any) -> Any:
     """Three numbers that all cells share in a step; computed once a step, not once a cell."""
-    return body_of("phase", engine)(engine, step)
+    return implementation_of("step_constants", engine)(engine, step)
 
 
-@verb
-def advance(engine: Any, s: Any, first: Any, last: Any, lane: Any) -> Any:
+@dispatched
+def step_cells(engine: Any, s: Any, first: Any, last: Any, lane: Any) -> Any:
     """What the cells first <= cell < last do in the step s; by default one after the other.
 
     A cell writes only rows that no other cell touches, so cells may be taken in any order.
     """
-    return body_of("advance", engine)(engine, s, first, last, lane)
+    return implementation_of("step_cells", engine)(engine, s, first, last, lane)
 
 
-@verb
+@dispatched
 def do_cell(engine: Any, s: Any, cell: Any, lane: Any) -> Any:
     """What one cell does in the step s."""
-    return body_of("do_cell", engine)(engine, s, cell, lane)
+    return implementation_of("do_cell", engine)(engine, s, cell, lane)
 
 
-@verb
-def begin(engine: Any, s: Any, row: Any, lane: Any) -> Any:
+@dispatched
+def init_row(engine: Any, s: Any, row: Any, lane: Any) -> Any:
     """Write the first solution of this row into population.x[row]."""
-    return body_of("begin", engine)(engine, s, row, lane)
+    return implementation_of("init_row", engine)(engine, s, row, lane)
 
 
-@large_verb
-def conclude(engine: Any, s: Any) -> Any:
-    """What is done once in the step s, after all of its cells; after the start, too, as step 0.
+@dispatched_call
+def end_step(engine: Any, s: Any) -> Any:
+    """What is done once at the end of the step s, after all of its cells; after the start, too, as step 0.
 
     False if the population has no room for what the step has found: it grows, and the same is asked again.
     """
-    return body_of("conclude", engine)(engine, s)
+    return implementation_of("end_step", engine)(engine, s)
 
 
-@verb
-def rally(engine: Any, s: Any, lane: Any, stride: Any) -> Any:
-    """With many lanes, before `conclude`: what it needs of lane, lane + stride, ... is brought to the first of them."""
-    return body_of("rally", engine)(engine, s, lane, stride)
+@dispatched
+def reduce_lanes(engine: Any, s: Any, lane: Any, stride: Any) -> Any:
+    """With many lanes, before `end_step`: reduce what it needs of lane, lane + stride, ... to the first of them."""
+    return implementation_of("reduce_lanes", engine)(engine, s, lane, stride)
 
 
-def begin_uniformly(self: Any, s: Any, row: Any, lane: Any) -> None:
-    """The body of `begin` for most engines."""
+def sample_row(self: Any, s: Any, row: Any, lane: Any) -> None:
+    """The implementation of `init_row` for most engines: a uniform random solution."""
     space, population, seed = s.space, s.population, s.seed
     sample(space, population.x, row, seed, START, 0, row)
 
@@ -82,30 +82,30 @@ def _do_each_cell(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
         do_cell(self, s, cell, lane)
 
 
-def _share_nothing(self: Any, step: Any) -> Any:
+def _no_constants(self: Any, step: Any) -> Any:
     return 0, 0, 0
 
 
-def _conclude_nothing(self: Any, s: Any) -> Any:
+def _no_end(self: Any, s: Any) -> Any:
     return True
 
 
-def _rally_nobody(self: Any, s: Any, lane: Any, stride: Any) -> None:
+def _no_reduction(self: Any, s: Any, lane: Any, stride: Any) -> None:
     pass
 
 
-def equip(record: Any, **bodies: Body) -> None:
-    """Give records of this type the bodies of an engine's verbs: at least `do_cell`, or `advance` in its stead."""
-    for name, body in {**_PLAIN_BODIES, **bodies}.items():
-        give_body(name, record, body)
+def implement(record: Any, **functions: Implementation) -> None:
+    """Register what an engine with records of this type does: at least `do_cell`, or `step_cells` in its stead."""
+    for name, function in {**_DEFAULTS, **functions}.items():
+        register(name, record, function)
 
 
-_PLAIN_BODIES: dict[str, Body] = {
-    "advance": _do_each_cell,
-    "phase": _share_nothing,
-    "begin": begin_uniformly,
-    "conclude": _conclude_nothing,
-    "rally": _rally_nobody,
+_DEFAULTS: dict[str, Implementation] = {
+    "step_cells": _do_each_cell,
+    "step_constants": _no_constants,
+    "init_row": sample_row,
+    "end_step": _no_end,
+    "reduce_lanes": _no_reduction,
 }
 
 
@@ -154,12 +154,12 @@ class Design:
     table: Buffer | None = None  # of the problem, if local search uses it: one for each lane
     scratch: int = 0  # how many integers a lane has room for
     single: int = 0  # table size where a lane evaluates one neighbour at a time, as on a GPU
-    outlook: Buffer | None = None  # of the problem, if all cells look around one solution
-    most_lanes: int = 2**31  # on a GPU, where a lane is a thread
-    remembered: int = 0  # how many numbers the engine remembers from step to step
+    neighbourhood_state: Buffer | None = None  # of the problem, if all cells look around one solution
+    max_lanes: int = 2**31  # on a GPU, where a lane is a thread
+    memory_size: int = 0  # how many numbers the engine remembers from step to step
     sections: int = 0  # parts that grow, of the rows after the first: all as large as each other
-    near: int = 0  # how many neighbours that were measured are kept until the step is concluded
-    holders: Callable[[Array], Array | None] | None = (
+    candidates: int = 0  # how many evaluated neighbours are kept until the end of the step
+    rows_in_use: Callable[[Array], Array | None] | None = (
         None  # rows of solutions by what is remembered; None: it cannot be
     )
 

@@ -12,27 +12,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number, equip
-from systola.engines.immigration import host
+from systola.engines.engine import Design, check_number, implement
+from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import BestInsertion, buffer_of, capability
 from systola.model.incremental import best_insertion
 from systola.model.objective import fitness
-from systola.model.population import note
+from systola.model.population import update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import SEARCH, STEP, below, draw, exponential
-from systola.operators.appraisal import gauge
+from systola.operators.evaluation import evaluate_full
 
 
 class Greedy(NamedTuple):
     """Record of iterated greedy."""
 
     size: int
-    taken: int
+    destruction_size: int
     rounds: int
-    warmth: float
+    temperature: float
 
 
 @inlined
@@ -100,35 +100,35 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     for _ in range(self.rounds):
         for k in range(n):
             x[lane, k] = population.x[cell, k]
-        for q in range(self.taken):
+        for q in range(self.destruction_size):
             r0, _, _, _ = draw(seed, STEP, step, cell, turn + q)
             lanes.spare[lane, q] = _take(x, lane, n - q, below(r0, n - q))
-        turn += self.taken
-        back = self.taken
+        turn += self.destruction_size
+        back = self.destruction_size
         while back >= 0:
             _improve(s, lane, n - back, back, cell, turn)
             turn += n
             back = 0 if back > 0 else -1
         if must_leave(lanes.stop):
             return  # the order under construction may lack items
-        gauge(s, x, lane, lane, lanes.state[lane], lanes.trial[2 * lane])
-        note(s, lane, x, lane, lanes.trial[2 * lane], step, cell)
+        evaluate_full(s, x, lane, lane, lanes.state[lane], lanes.trial[2 * lane])
+        update_best(s, lane, x, lane, lanes.trial[2 * lane], step, cell)
         lost = fitness(problem, population.scores[cell]) - fitness(problem, lanes.trial[2 * lane])
         r0, r1, _, _ = draw(seed, STEP, step, cell, turn)
         turn += 1
-        if lost <= self.warmth * exponential(r0, r1):
+        if lost <= self.temperature * exponential(r0, r1):
             for k in range(n):
                 population.x[cell, k] = x[lane, k]
             for k in range(population.scores.shape[1]):
                 population.scores[cell, k] = lanes.trial[2 * lane, k]
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     return below(number, self.size)
 
 
-equip(Greedy, do_cell=_do_cell)
-host(Greedy, berth=_berth)
+implement(Greedy, do_cell=_do_cell)
+enable_migration(Greedy, migration_slot=_migration_slot)
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ class IteratedGreedy:
     ----------
     size : int
         Independent walks.
-    taken : int
-        How many items are taken out in a round.
+    destruction_size : int
+        How many items a round takes out and puts back.
     rounds : int
         Rounds in a step.
     temperature : float
@@ -149,7 +149,7 @@ class IteratedGreedy:
     """
 
     size: int = 4
-    taken: int = 2
+    destruction_size: int = 2
     rounds: int = 10
     temperature: float = 0.7
     name = "ig"
@@ -163,13 +163,13 @@ class IteratedGreedy:
             )
         n = space_of(problem).n
         check_number("size", self.size, 1, 10**6)
-        check_number("taken", self.taken, 1, max(2, n - 1))
+        check_number("destruction_size", self.destruction_size, 1, max(2, n - 1))
         check_number("rounds", self.rounds, 1, 10**6)
         check_number("temperature", self.temperature, 0, 10**9, whole=False)
         return Design(
             record=Greedy(
                 self.size,
-                min(self.taken, max(1, n - 1)),  # two is the default for short orders, too
+                min(self.destruction_size, max(1, n - 1)),  # two is the default for short orders, too
                 self.rounds,
                 float(self.temperature * insertion.temperature(problem)),
             ),

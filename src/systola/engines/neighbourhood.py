@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from systola.engines.engine import Design, equip, refuse_if_too_large
-from systola.engines.immigration import host
+from systola.engines.engine import Design, implement, refuse_if_too_large
+from systola.engines.migration import enable_migration
 from systola.errors import InputError
-from systola.jit.dispatch import Body, body_of, give_body, verb
+from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
 from systola.model.capabilities import EvaluationState, Flips, Repair, Seeding, buffer_of, capability, offers
 from systola.model.encodings import Array, Bits
 from systola.model.incremental import construct, flip_run, flip_word, measures_from_state, repair, state_of
 from systola.model.objective import better
-from systola.model.population import assess, note
+from systola.model.population import evaluate_plain, update_best
 from systola.model.problem import Problem, record_type_of, space_of
 from systola.model.rng import START, STEP, below, draw
 from systola.simd.bits import bit, segment_mask, toggle, words_for
@@ -37,7 +37,7 @@ class Mesh(NamedTuple):
     counts: Array  # [width] int64: how many decisions the cells of a row flip
 
 
-class MendedMesh(NamedTuple):
+class RepairingMesh(NamedTuple):
     """Record of a mesh whose solutions are repaired."""
 
     length: int
@@ -45,40 +45,40 @@ class MendedMesh(NamedTuple):
     random: bool
     moving: bool
     counts: Array
-    ranking: Array  # [n] int32: decisions, best first
-    chances: Array  # [n] uint64: a number below chances[i] takes decision i at the start, in units of 2**-32
-    undecided: Array  # [n] int32: decisions, those first whose chances are nearest to one half
-    mending: bool  # not only at the start
+    greedy_order: Array  # [n] int32: decisions, best first
+    thresholds: Array  # [n] uint64: a number below thresholds[i] takes decision i at the start, in units of 2**-32
+    undecided: Array  # [n] int32: decisions, those first whose thresholds are nearest to one half
+    repairing: bool  # not only at the start
 
 
-@verb
+@dispatched
 def change_marked(problem: Any, lanes: Any, lane: Any) -> Any:
     """Flip the decisions marked in lanes.marked[lane] in lanes.child[lane], and keep its state if there is one."""
-    return body_of("change_marked", problem)(problem, lanes, lane)
+    return implementation_of("change_marked", problem)(problem, lanes, lane)
 
 
-@verb
+@dispatched
 def change_run(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> Any:
     """Flip the decisions first <= i < last of lanes.child[lane], and keep its state if the problem has one."""
-    return body_of("change_run", problem)(problem, lanes, lane, first, last)
+    return implementation_of("change_run", problem)(problem, lanes, lane, first, last)
 
 
-@verb
+@dispatched
 def measure(s: Any, lane: Any) -> Any:
     """Measures of lanes.child[lane] into lanes.trial[lane]."""
-    return body_of("measure", s)(s, lane)
+    return implementation_of("measure", s)(s, lane)
 
 
-@verb
-def scatter(engine: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> Any:
+@dispatched
+def mark_randomly(engine: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> Any:
     """Mark decisions chosen at random in lanes.marked[lane], where none is; `key` is seed, step and cell."""
-    return body_of("scatter", engine)(engine, lanes, lane, n, wanted, key)
+    return implementation_of("mark_randomly", engine)(engine, lanes, lane, n, wanted, key)
 
 
-@verb
-def mend(engine: Any, problem: Any, lanes: Any, lane: Any) -> Any:
+@dispatched
+def repair_child(engine: Any, problem: Any, lanes: Any, lane: Any) -> Any:
     """Repair lanes.child[lane], if this mesh does."""
-    return body_of("mend", engine)(engine, problem, lanes, lane)
+    return implementation_of("repair_child", engine)(engine, problem, lanes, lane)
 
 
 def _change_marked_by_flips(problem: Any, lanes: Any, lane: Any) -> None:
@@ -107,36 +107,36 @@ def _change_marked_plainly(problem: Any, lanes: Any, lane: Any) -> None:
 
 def _measure_by_evaluation(s: Any, lane: Any) -> None:
     lanes = s.lanes
-    assess(s, lanes.child, lane, lane, lanes.trial[lane])
+    evaluate_plain(s, lanes.child, lane, lane, lanes.trial[lane])
 
 
-_BY_TALLY: dict[str, Body] = {
+_BY_STATE: dict[str, Implementation] = {
     "change_marked": _change_marked_by_flips,
     "change_run": _change_run_by_flips,
     "measure": _measure_by_state,
 }
-_BY_EVALUATION: dict[str, Body] = {
+_BY_EVALUATION: dict[str, Implementation] = {
     "change_marked": _change_marked_plainly,
     "change_run": _change_run_plainly,
     "measure": _measure_by_evaluation,
 }
 
 
-def _mend_nothing(self: Any, problem: Any, lanes: Any, lane: Any) -> None:
+def _repair_nothing(self: Any, problem: Any, lanes: Any, lane: Any) -> None:
     pass
 
 
-def _mend_child(self: Any, problem: Any, lanes: Any, lane: Any) -> None:
-    if self.mending:
-        repair(problem, lanes.child, lane, lanes.state[lane], self.ranking)
+def _repair_child(self: Any, problem: Any, lanes: Any, lane: Any) -> None:
+    if self.repairing:
+        repair(problem, lanes.child, lane, lanes.state[lane], self.greedy_order)
 
 
-def _begin(self: Any, s: Any, row: Any, lane: Any) -> None:
+def _init_row(self: Any, s: Any, row: Any, lane: Any) -> None:
     problem, space, population, lanes, seed = s.problem, s.space, s.population, s.lanes, s.seed
     construct(problem, space, population.x, row, lanes.state[lane], seed, 0, row)
 
 
-def _begin_mended(self: Any, s: Any, row: Any, lane: Any) -> None:
+def _init_row_repaired(self: Any, s: Any, row: Any, lane: Any) -> None:
     problem, space, population, lanes, seed = s.problem, s.space, s.population, s.lanes, s.seed
     x = population.x
     for w in range(x.shape[1]):
@@ -145,24 +145,24 @@ def _begin_mended(self: Any, s: Any, row: Any, lane: Any) -> None:
     while i < space.n:
         r0, r1, r2, r3 = draw(seed, START, 0, row, i >> 2)
         for number in (r0, r1, r2, r3):
-            if i < space.n and number < self.chances[i]:
+            if i < space.n and number < self.thresholds[i]:
                 toggle(x, row, i)
             i += 1
-    assess(s, x, row, lane, lanes.trial[lane])
+    evaluate_plain(s, x, row, lane, lanes.trial[lane])
     state_of(problem, x, row, lanes.trial[lane], lanes.state[lane])
-    repair(problem, x, row, lanes.state[lane], self.ranking)
+    repair(problem, x, row, lanes.state[lane], self.greedy_order)
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     return below(number, self.length * self.width)
 
 
-def _phase(self: Any, step: Any) -> Any:
+def _step_constants(self: Any, step: Any) -> Any:
     moved = step - 1
     return moved % self.length, moved // self.length % self.width if self.moving else np.int64(0), 0
 
 
-def _scatter(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
+def _mark_uniformly(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
     """Mark `wanted` different decisions, all sets alike (Floyd's way)."""
     seed, step, cell = key
     done = np.int64(0)
@@ -178,7 +178,7 @@ def _scatter(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) ->
             done += 1
 
 
-def _scatter_undecided(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
+def _mark_undecided(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
     """Mark up to `wanted` decisions, none twice, mostly undecided ones: places are cubes of uniform fractions."""
     seed, step, cell = key
     done = np.int64(0)
@@ -217,14 +217,14 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     if self.random:
         for w in range(x.shape[1]):
             lanes.marked[lane, w] = np.uint64(0)
-        scatter(self, lanes, lane, space.n, self.counts[i], (seed, step, cell))
+        mark_randomly(self, lanes, lane, space.n, self.counts[i], (seed, step, cell))
         change_marked(problem, lanes, lane)
     else:
         last = j + self.counts[i]
         change_run(problem, lanes, lane, j, min(last, space.n))
         if last > space.n:
             change_run(problem, lanes, lane, np.int64(0), last - space.n)
-    mend(self, problem, lanes, lane)
+    repair_child(self, problem, lanes, lane)
     measure(s, lane)
     if better(problem, lanes.trial[lane], population.scores[row]):
         for w in range(x.shape[1]):
@@ -233,17 +233,17 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
             population.state[row, k] = lanes.state[lane, k]
         for k in range(population.scores.shape[1]):
             population.scores[row, k] = lanes.trial[lane, k]
-        note(s, lane, x, row, lanes.trial[lane], step, cell)
+        update_best(s, lane, x, row, lanes.trial[lane], step, cell)
 
 
-equip(Mesh, do_cell=_do_cell, phase=_phase, begin=_begin)
-equip(MendedMesh, do_cell=_do_cell, phase=_phase, begin=_begin_mended)
-host(Mesh, berth=_berth)
-host(MendedMesh, berth=_berth)
-give_body("scatter", Mesh, _scatter)
-give_body("scatter", MendedMesh, _scatter_undecided)
-give_body("mend", Mesh, _mend_nothing)
-give_body("mend", MendedMesh, _mend_child)
+implement(Mesh, do_cell=_do_cell, step_constants=_step_constants, init_row=_init_row)
+implement(RepairingMesh, do_cell=_do_cell, step_constants=_step_constants, init_row=_init_row_repaired)
+enable_migration(Mesh, migration_slot=_migration_slot)
+enable_migration(RepairingMesh, migration_slot=_migration_slot)
+register("mark_randomly", Mesh, _mark_uniformly)
+register("mark_randomly", RepairingMesh, _mark_undecided)
+register("repair_child", Mesh, _repair_nothing)
+register("repair_child", RepairingMesh, _repair_child)
 
 
 FEWEST_EVALUATIONS, MOST_EVALUATIONS = 400_000, 3_000_000
@@ -301,8 +301,8 @@ class SNS:
         )
         counts = 2 ** np.arange(width) if self.exponential else np.arange(1, width + 1)
         keeps_state = offers(problem, Flips)
-        for name, body in (_BY_TALLY if keeps_state else _BY_EVALUATION).items():
-            give_body(name, record_type_of(problem), body)
+        for name, function in (_BY_STATE if keeps_state else _BY_EVALUATION).items():
+            register(name, record_type_of(problem), function)
         return Design(
             record=self._record(problem, n, width, counts.astype(np.int64)),
             cells=cells,
@@ -314,20 +314,20 @@ class SNS:
             shape=(width, n),
         )
 
-    def _record(self, problem: Problem, length: int, width: int, counts: Array) -> Mesh | MendedMesh:
+    def _record(self, problem: Problem, length: int, width: int, counts: Array) -> Mesh | RepairingMesh:
         if not (self.repair or self.seeded):
             return Mesh(length, width, self.random, self.moving, counts)
-        mender, seeding = capability(problem, Repair), capability(problem, Seeding)
-        if mender is None:
+        repairer, seeding = capability(problem, Repair), capability(problem, Seeding)
+        if repairer is None:
             raise InputError(
                 f"`repair` and `seeded` need a problem with Repair, which {type(problem).__name__} does not list; "
                 "leave them out"
             )
-        chances = seeding.probabilities(problem) if seeding else np.full(length, 0.5)
-        undecided = np.argsort(np.abs(chances - 0.5), kind="stable").astype(np.int32)
-        limits = np.round((chances if self.seeded else np.full(length, 0.5)) * 2.0**32).astype(np.uint64)
-        return MendedMesh(
-            length, width, self.random, self.moving, counts, mender.data(problem), limits, undecided, self.repair
+        probabilities = seeding.probabilities(problem) if seeding else np.full(length, 0.5)
+        undecided = np.argsort(np.abs(probabilities - 0.5), kind="stable").astype(np.int32)
+        limits = np.round((probabilities if self.seeded else np.full(length, 0.5)) * 2.0**32).astype(np.uint64)
+        return RepairingMesh(
+            length, width, self.random, self.moving, counts, repairer.data(problem), limits, undecided, self.repair
         )
 
     @staticmethod

@@ -10,27 +10,27 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from systola.engines.engine import equip
-from systola.engines.immigration import host
+from systola.engines.engine import implement
+from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.digest import digest_of_functions
-from systola.jit.dispatch import Body, admit_helpers
+from systola.jit.dispatch import Implementation, register_helpers
 from systola.jit.records import record_type
 
 # What a function of an engine is given, after the engine's record.
 _ARGUMENTS = {
     "do_cell": "s, cell, lane",
-    "advance": "s, first, last, lane",
-    "phase": "step",
-    "begin": "s, row, lane",
-    "conclude": "s",
-    "rally": "s, lane, stride",
-    "berth": "number, step",
-    "admit": "s, guests, which, elite",
+    "step_cells": "s, first, last, lane",
+    "step_constants": "step",
+    "init_row": "s, row, lane",
+    "end_step": "s",
+    "reduce_lanes": "s, lane, stride",
+    "migration_slot": "number, step",
+    "accept_immigrant": "s, immigrants, which, elite",
 }
 
 
-def engine_record(name: str, fields: Iterable[str], **functions: Body) -> Any:
+def engine_record(name: str, fields: Iterable[str], **functions: Implementation) -> Any:
     """The record type by which kernels know an engine of your own.
 
     Parameters
@@ -40,8 +40,8 @@ def engine_record(name: str, fields: Iterable[str], **functions: Body) -> Any:
     fields : names
         What the record holds: numbers and arrays, the engine's parameters.
     **functions
-        What the engine does: at least `do_cell(record, s, cell, lane)`, or `advance` in its stead; with `berth` the
-        engine can be a deme. An edit of any of them, or of what they call, makes another type.
+        What the engine does: at least `do_cell(record, s, cell, lane)`, or `step_cells` in its stead; with
+        `migration_slot` the engine can be a deme. An edit of any of them, or of what they call, makes another type.
 
     Returns
     -------
@@ -59,17 +59,17 @@ def engine_record(name: str, fields: Iterable[str], **functions: Body) -> Any:
                 f"`{key}` of {name} must take (record, {_ARGUMENTS[key]}), but {function.__name__} takes "
                 f"{inspect.signature(function)}"
             )
-    if not {"do_cell", "advance"} & set(functions):
+    if not {"do_cell", "step_cells"} & set(functions):
         raise InputError(f"{name} needs a function `do_cell(record, s, cell, lane)`: what a cell does in a step")
     digest, helpers = digest_of_functions(functions)  # type: ignore[arg-type]
-    admit_helpers(helpers)
+    register_helpers(helpers)
     record = record_type(f"{name}_{digest}", fields)
-    guests = {key: functions.pop(key) for key in ("berth", "admit") if key in functions}
-    equip(record, **functions)
-    if guests:
-        if "berth" not in guests:
-            raise InputError(f"{name} has `admit`, but no `berth`: whose place an immigrant may take")
-        host(record, **guests)
+    immigrants = {key: functions.pop(key) for key in ("migration_slot", "accept_immigrant") if key in functions}
+    implement(record, **functions)
+    if immigrants:
+        if "migration_slot" not in immigrants:
+            raise InputError(f"{name} has `accept_immigrant`, but no `migration_slot`: the row that it may replace")
+        enable_migration(record, **immigrants)
     return record
 
 

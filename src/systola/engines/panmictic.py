@@ -14,16 +14,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number, equip
-from systola.engines.immigration import host
+from systola.engines.engine import Design, check_number, implement
+from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.compile import inlined
 from systola.model.encodings import Array, Bits
 from systola.model.objective import better
-from systola.model.population import note
+from systola.model.population import update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import STEP, below, draw
-from systola.operators.appraisal import appraise, choose_appraisal
+from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
 from systola.simd.bits import bit, segment_mask, toggle
 
 _PARENTS, _POINTS, _COUNTS, _PLACES = range(4)  # what the calls of `draw` in a cell are for; places come last
@@ -35,7 +35,7 @@ class Panmictic(NamedTuple):
     size: int
     elitist: bool
     single: bool  # one child of two parents, with more of the better one
-    crossover: int  # probability, in units of 2**-32
+    crossover_threshold: int  # a number below it means crossover; the probability in units of 2**-32
     flips: Array  # [k] uint64: a number below flips[k] means at most k flipped bits, in units of 2**-32
 
 
@@ -60,11 +60,11 @@ def _mutate(self: Any, s: Any, child: Any, parent: Any, other: Any, segment: Any
                 wanted -= 1
 
 
-def _phase(self: Any, step: Any) -> Any:
+def _step_constants(self: Any, step: Any) -> Any:
     return ((step - 1) & 1) * self.size, (step & 1) * self.size, 0
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     return ((step - 1) & 1) * self.size + below(number, self.size)
 
 
@@ -89,7 +89,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     b += 1 if b >= a else 0
     if a > b:
         a, b = b, a
-    if r0 >= np.uint64(self.crossover):
+    if r0 >= np.uint64(self.crossover_threshold):
         b = a
     near = one  # the parent that most of a child is from
     if self.single:
@@ -113,7 +113,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
         number = c0 if side == 0 else c1
         _mutate(self, s, child, parent, other, (a, b), number, (cell, np.int64(side)))
         known = near if self.single else parent
-        appraise(
+        evaluate_delta(
             s,
             known,
             x,
@@ -122,7 +122,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
             population.state[child],
             scores[child],
         )
-        note(s, lane, x, child, scores[child], step, place)
+        update_best(s, lane, x, child, scores[child], step, place)
         incumbent = old + place
         if self.elitist and not better(problem, scores[child], scores[incumbent]):
             for w in range(x.shape[1]):
@@ -133,8 +133,8 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
                 population.state[child, k] = population.state[incumbent, k]
 
 
-equip(Panmictic, do_cell=_do_cell, phase=_phase)
-host(Panmictic, berth=_berth)
+implement(Panmictic, do_cell=_do_cell, step_constants=_step_constants)
+enable_migration(Panmictic, migration_slot=_migration_slot)
 
 
 def flip_thresholds(n: int, probability: float) -> Array:
@@ -153,15 +153,15 @@ class SGA:
     ----------
     size : int, optional
         Population; default 2 * l * ceil(lg l), as SGS has.
-    crossover : float
-        Probability of two-point crossover.
-    mutation : float, optional
-        Probability of flipping a bit; default 1/l.
+    crossover_probability : float
+        Of two-point crossover.
+    mutation_probability : float, optional
+        Of flipping a bit; default 1/l.
     """
 
     size: int | None = None
-    crossover: float = 0.9
-    mutation: float | None = None
+    crossover_probability: float = 0.9
+    mutation_probability: float | None = None
     elitist = False
     single = False
 
@@ -179,16 +179,15 @@ class SGA:
         l = space.n  # noqa: E741
         tau = max(1, (l - 1).bit_length())
         size = 2 * l * tau if self.size is None else self.size
-        mutation = 1 / l if self.mutation is None else self.mutation
+        mutation = 1 / l if self.mutation_probability is None else self.mutation_probability
         check_number("size", size, 2, 10**7)
         size = int(size)
-        check_number("crossover", self.crossover, 0, 1, whole=False)
-        check_number("mutation", mutation, 0, 1, whole=False)
-        keeps_state = choose_appraisal(problem)
+        check_number("crossover_probability", self.crossover_probability, 0, 1, whole=False)
+        check_number("mutation_probability", mutation, 0, 1, whole=False)
+        threshold = round(self.crossover_probability * 2**32)
+        keeps_state = choose_delta_evaluation(problem)
         return Design(
-            record=Panmictic(
-                size, self.elitist, self.single, round(self.crossover * 2**32), flip_thresholds(l, mutation)
-            ),
+            record=Panmictic(size, self.elitist, self.single, threshold, flip_thresholds(l, mutation)),
             cells=size if self.single else (size + 1) // 2,
             rows=2 * size,
             started=size,
@@ -211,15 +210,15 @@ class GA(SGA):
 
     Parameters
     ----------
-    size, crossover, mutation :
+    size, crossover_probability, mutation_probability :
         As of SGA, with the values of the paper's Table 1.
     replacement : {"generation", "better"}
         Whether a child always replaces the individual in its place (section 5.2), or only if better (Table 1).
     """
 
     size: int | None = 100
-    crossover: float = 1.0
-    mutation: float | None = 0.01
+    crossover_probability: float = 1.0
+    mutation_probability: float | None = 0.01
     replacement: Literal["generation", "better"] = "generation"
     single = True
 

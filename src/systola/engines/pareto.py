@@ -5,8 +5,8 @@ member dominates or equals come into the archive (all of them, or only those tha
 members that they dominate leave it. When all have been explored, what was found is put aside, and the search begins
 anew from a random solution.
 
-A solution that breaks the constraints less dominates one that breaks them more (see `cover`). So all members of an
-archive break them equally: not at all, once a feasible solution was met.
+A solution that breaks the constraints less dominates one that breaks them more (see `constrained_dominance`). So all
+members of an archive break them equally: not at all, once a feasible solution was met.
 
 The explored solution is row 0. Then follow two sections: the archive of this search, and the front of all before.
 """
@@ -18,78 +18,86 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.engines.cover import compare_objectives, compare_violations, covers, find_cover, is_covered
-from systola.engines.engine import Design, check_number, equip
-from systola.engines.walk import NOW, advance, design_walk
+from systola.engines.constrained_dominance import (
+    compare_objectives,
+    compare_violations,
+    find_weak_dominator,
+    is_weakly_dominated,
+    weakly_dominates,
+)
+from systola.engines.engine import Design, check_number, implement
+from systola.engines.walk import CURRENT, design_walk, explore
 from systola.errors import InputError
 from systola.jit.compile import called
-from systola.jit.dispatch import Body, body_of, give_body, large_verb
+from systola.jit.dispatch import Implementation, dispatched_call, implementation_of, register
 from systola.jit.records import record_type
 from systola.model.encodings import Array, sample
-from systola.model.population import NEVER, Population, copy_row, note, ranks_above
+from systola.model.population import NEVER, Population, copy_row, ranks_above, update_best
 from systola.model.problem import Problem, senses_of
 from systola.model.rng import START, STEP, below, draw
-from systola.operators.appraisal import gauge
-from systola.operators.neighbourhoods import FIELDS, lay_out
-from systola.operators.neighbours import locate, make, observe
+from systola.operators.evaluation import evaluate_full
+from systola.operators.neighbourhoods import FIELDS, plan_neighbourhood
+from systola.operators.neighbours import apply_move, evaluate_current, move_of
 
-_MEMBERS, _ASIDE, _RESTARTS, _FLAGS = range(1, 5)  # in memory: counts, then for each member whether it was explored
+_MEMBERS, _FRONT, _RESTARTS, _FLAGS = range(1, 5)  # in memory: counts, then for each member whether it was explored
 _FIRST_ROOM = 256
-_GUARDS = 8  # members that a lane tries first
+_DOMINATORS = 8  # members that a lane tries first
 
 
-def _keep_open(self: Any, s: Any, at: Any, count: Any) -> Any:
-    """The body of `sieve`: neighbours that the explored solution does not cover, nor the members that last covered
-    others: most are covered by one of these. Or those that cover the explored solution, if no others count."""
+def _keep_non_dominated(self: Any, s: Any, at: Any, count: Any) -> Any:
+    """The implementation of `prefilter`: neighbours that are weakly dominated neither by the explored solution nor by
+    the members that last dominated others, as most are. Or those that weakly dominate the explored solution, if no
+    others count."""
     problem, population, lanes = s.problem, s.population, s.lanes
     scores, trial, rooms = population.scores, lanes.trial, lanes.step.shape[0]
-    less, more = compare_violations(problem, scores, NOW, trial, at, count)
-    wanted = compare_objectives(self, scores, NOW, trial, rooms, at, count, self.dominating) & ~more
+    less, more = compare_violations(problem, scores, CURRENT, trial, at, count)
+    wanted = compare_objectives(self, scores, CURRENT, trial, rooms, at, count, self.dominating) & ~more
     if not self.dominating:
         lane = at // (trial.shape[0] // rooms)
         k = 0
-        while wanted != 0 and k < _GUARDS:
-            guard = np.int64(lanes.scratch[lane, k])
-            if guard == NOW:
+        while wanted != 0 and k < _DOMINATORS:
+            dominator = np.int64(lanes.scratch[lane, k])
+            if dominator == CURRENT:
                 break
-            if guard <= population.memory[_MEMBERS]:
-                wanted &= compare_objectives(self, scores, guard, trial, rooms, at, count, False)
+            if dominator <= population.memory[_MEMBERS]:
+                wanted &= compare_objectives(self, scores, dominator, trial, rooms, at, count, False)
             k += 1
     return wanted | less
 
 
 def _keep_candidate(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
-    """The body of `consider`: keep a neighbour that could come into the archive; see lanes.move for how many are."""
+    """The implementation of `examine`: keep a candidate for the archive; lanes.move says how many there are."""
     problem, population, lanes = s.problem, s.population, s.lanes
     scores, measures = population.scores, lanes.trial
     newest = np.int64(lanes.scratch[lane, 0])
-    if newest <= population.memory[_MEMBERS] and covers(self, problem, scores, newest, measures, trial):
+    if newest <= population.memory[_MEMBERS] and weakly_dominates(self, problem, scores, newest, measures, trial):
         return False
-    cover = find_cover(self, problem, scores, 1, 1 + population.memory[_MEMBERS], measures, trial)
-    if cover != NEVER:
-        for k in range(_GUARDS - 1, 0, -1):
+    dominator = find_weak_dominator(self, problem, scores, 1, 1 + population.memory[_MEMBERS], measures, trial)
+    if dominator != NEVER:
+        for k in range(_DOMINATORS - 1, 0, -1):
             lanes.scratch[lane, k] = lanes.scratch[lane, k - 1]
-        lanes.scratch[lane, 0] = cover
+        lanes.scratch[lane, 0] = dominator
         return False
     count = lanes.move[lane] + 1
     lanes.move[lane] = count
     at = self.size * lane // lanes.step.shape[0] + count
-    population.numbers[at] = number
+    population.candidate_moves[at] = number
     for k in range(measures.shape[1]):
-        population.near[at, k] = measures[trial, k]
+        population.candidates[at, k] = measures[trial, k]
     return False
 
 
 @called
-def _leave(self: Any, problem: Any, population: Any, base: Any, count: Any, first: Any, flagged: Any) -> Any:
-    """Members of a section that are covered by one of those from `first` on leave; the last ones take their places.
+def _remove_dominated(self: Any, problem: Any, population: Any, base: Any, count: Any, first: Any, flagged: Any) -> Any:
+    """Remove members of a section that are weakly dominated by one of those from `first` on; the last ones take their
+    places. How many are left.
 
-    How many are left. Those from `first` on cover themselves, but are not covered by others.
+    No member from `first` on is weakly dominated by another one of them.
     """
     scores, memory = population.scores, population.memory
     k = np.int64(0)
     while k < first:
-        if is_covered(self, problem, scores, base + first, base + count, scores, base + k):
+        if is_weakly_dominated(self, problem, scores, base + first, base + count, scores, base + k):
             first -= 1
             count -= 1
             if k != first:
@@ -108,69 +116,71 @@ def _leave(self: Any, problem: Any, population: Any, base: Any, count: Any, firs
 @called
 def _has_room(self: Any, problem: Any, population: Any, base: Any, count: Any, other: Any, at: Any) -> Any:
     """Whether a section may take other[at]: if it is not full, or has a member that would leave."""
-    found = self.cap == 0 or count < self.cap
+    found = self.archive_size == 0 or count < self.archive_size
     for k in range(count):
-        found = found or covers(self, problem, other, at, population.scores, base + k)
+        found = found or weakly_dominates(self, problem, other, at, population.scores, base + k)
     return found
 
 
 @called
-def _put_aside(self: Any, problem: Any, population: Any) -> None:
+def _merge_into_front(self: Any, problem: Any, population: Any) -> None:
     """The archive of this search joins the front of all before."""
     scores, memory = population.scores, population.memory
     base = 1 + memory.shape[0] - _FLAGS
-    count = memory[_ASIDE]
+    count = memory[_FRONT]
     for k in range(1, 1 + memory[_MEMBERS]):
-        if not is_covered(self, problem, scores, base, base + count, scores, k) and _has_room(
+        if not is_weakly_dominated(self, problem, scores, base, base + count, scores, k) and _has_room(
             self, problem, population, base, count, scores, k
         ):
             copy_row(population, k, base + count)
-            count = _leave(self, problem, population, base, count + 1, count, False)
-    memory[_ASIDE] = count
+            count = _remove_dominated(self, problem, population, base, count + 1, count, False)
+    memory[_FRONT] = count
 
 
-@large_verb
-def report(engine: Any, s: Any, row: Any) -> Any:
+@dispatched_call
+def report_member(engine: Any, s: Any, row: Any) -> Any:
     """What is done with a member as soon as it comes, before it may be explored."""
-    return body_of("report", engine)(engine, s, row)
+    return implementation_of("report_member", engine)(engine, s, row)
 
 
-def _report_later(self: Any, s: Any, row: Any) -> None:
-    """The body of `report` without constraints: the answer is the best member that was explored."""
+def _report_when_explored(self: Any, s: Any, row: Any) -> None:
+    """Without constraints: the best solution is the best member that was explored."""
 
 
-def _report_at_once(self: Any, s: Any, row: Any) -> None:
-    """The body of `report` with constraints: remember a member if it is the best answer so far, or dominates that.
+def _report_now(self: Any, s: Any, row: Any) -> None:
+    """With constraints: remember a member if it is the best solution so far, or dominates that.
 
-    The answer must break constraints no more than the members do, of which some may never be explored.
+    The best solution must break constraints no more than the members do, of which some may never be explored.
     """
     problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
     scores, best = population.scores, lanes.score
-    dominating = covers(self, problem, scores, row, best, 0) and not covers(self, problem, best, 0, scores, row)
+    dominating = weakly_dominates(self, problem, scores, row, best, 0) and not weakly_dominates(
+        self, problem, best, 0, scores, row
+    )
     if dominating or ranks_above(problem, scores[row], best[0]):
         # A neighbour may have been measured only as far as measures are objectives.
-        gauge(s, population.x, row, 0, lanes.state[0], scores[row])
+        evaluate_full(s, population.x, row, 0, lanes.state[0], scores[row])
         lanes.step[0] = NEVER
-        note(s, 0, population.x, row, scores[row], step, 0)
+        update_best(s, 0, population.x, row, scores[row], step, 0)
 
 
 @called
-def _enter(self: Any, s: Any, target: Any, at: Any) -> None:
+def _insert_candidate(self: Any, s: Any, target: Any, at: Any) -> None:
     """A candidate takes a row."""
     space, population = s.space, s.population
     x, scores = population.x, population.scores
     for w in range(x.shape[1]):
-        x[target, w] = x[NOW, w]
-    i, j = locate(self, population.numbers[at])
-    make(self, space, x, target, i, j)
+        x[target, w] = x[CURRENT, w]
+    i, j = move_of(self, population.candidate_moves[at])
+    apply_move(self, space, x, target, i, j)
     for w in range(scores.shape[1]):
-        scores[target, w] = population.near[at, w]
+        scores[target, w] = population.candidates[at, w]
     population.memory[_FLAGS + target - 1] = 0
-    report(self, s, target)
+    report_member(self, s, target)
 
 
 @called
-def _admit(self: Any, s: Any) -> None:
+def _update_archive(self: Any, s: Any) -> None:
     """Candidates come into the archive, and members that they dominate leave it."""
     problem, population, lanes = s.problem, s.population, s.lanes
     scores, memory = population.scores, population.memory
@@ -179,29 +189,33 @@ def _admit(self: Any, s: Any) -> None:
     for lane in range(lanes.step.shape[0]):
         first = self.size * lane // lanes.step.shape[0]
         for at in range(first, first + lanes.move[lane] + 1):
-            # No member of before the step covers a candidate; `_keep_candidate` has seen to that.
-            if is_covered(self, problem, scores, 1 + (0 if self.cap else before), 1 + count, population.near, at):
+            # No member of before the step weakly dominates a candidate; `_keep_candidate` has seen to that.
+            if is_weakly_dominated(
+                self, problem, scores, 1 + (0 if self.archive_size else before), 1 + count, population.candidates, at
+            ):
                 continue
-            if self.cap:  # what leaves makes room at once
-                if _has_room(self, problem, population, 1, count, population.near, at):
-                    _enter(self, s, 1 + count, at)
-                    count = _leave(self, problem, population, 1, count + 1, count, True)
+            if self.archive_size:  # what leaves makes room at once
+                if _has_room(self, problem, population, 1, count, population.candidates, at):
+                    _insert_candidate(self, s, 1 + count, at)
+                    count = _remove_dominated(self, problem, population, 1, count + 1, count, True)
                 continue
             k = before
             while k < count:  # those that came before it in this step
-                if covers(self, problem, population.near, at, scores, 1 + k):
+                if weakly_dominates(self, problem, population.candidates, at, scores, 1 + k):
                     count -= 1
                     if k != count:
                         copy_row(population, 1 + count, 1 + k)
                 else:
                     k += 1
-            _enter(self, s, 1 + count, at)
+            _insert_candidate(self, s, 1 + count, at)
             count += 1
-    memory[_MEMBERS] = count if self.cap else _leave(self, problem, population, 1, count, before, True)
+    memory[_MEMBERS] = (
+        count if self.archive_size else _remove_dominated(self, problem, population, 1, count, before, True)
+    )
 
 
 @called
-def _choose(self: Any, s: Any) -> Any:
+def _choose_unexplored(self: Any, s: Any) -> Any:
     """A member that has not been explored yet, drawn at random; NEVER if there is none."""
     population, seed, step = s.population, s.seed, s.step
     memory = population.memory
@@ -221,48 +235,48 @@ def _choose(self: Any, s: Any) -> Any:
 
 
 @called
-def _begin_search(self: Any, s: Any) -> None:
+def _start_search(self: Any, s: Any) -> None:
     """The solution in row 0 is the only member, and the one to be explored."""
     population, step = s.population, s.step
-    observe(self, s)
-    note(s, 0, population.x, NOW, population.scores[NOW], step, 0)
-    report(self, s, NOW)
-    copy_row(population, NOW, 1)
+    evaluate_current(self, s)
+    update_best(s, 0, population.x, CURRENT, population.scores[CURRENT], step, 0)
+    report_member(self, s, CURRENT)
+    copy_row(population, CURRENT, 1)
     population.memory[_MEMBERS] = 1
     population.memory[_FLAGS] = 1
 
 
 @called
-def _look_at(self: Any, s: Any, member: Any) -> None:
+def _explore_next(self: Any, s: Any, member: Any) -> None:
     """This member is the one to be explored."""
     population, step = s.population, s.step
-    copy_row(population, 1 + member, NOW)
-    observe(self, s)
-    copy_row(population, NOW, 1 + member)  # with measures that are no objectives, too
-    note(s, 0, population.x, NOW, population.scores[NOW], step, 0)
+    copy_row(population, 1 + member, CURRENT)
+    evaluate_current(self, s)
+    copy_row(population, CURRENT, 1 + member)  # with measures that are no objectives, too
+    update_best(s, 0, population.x, CURRENT, population.scores[CURRENT], step, 0)
 
 
-def _conclude(self: Any, s: Any) -> Any:
+def _end_step(self: Any, s: Any) -> Any:
     problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
     memory = population.memory
     if step == 0:
-        _begin_search(self, s)
+        _start_search(self, s)
         return True
-    wanted = memory[_MEMBERS] + memory[_ASIDE]
+    wanted = memory[_MEMBERS] + memory[_FRONT]
     for lane in range(lanes.step.shape[0]):
         wanted += lanes.move[lane] + 1
     if wanted > memory.shape[0] - _FLAGS:
         return False
-    _admit(self, s)
-    chosen = _choose(self, s)
+    _update_archive(self, s)
+    chosen = _choose_unexplored(self, s)
     if chosen != NEVER:
         memory[_FLAGS + chosen] = 1
-        _look_at(self, s, chosen)
+        _explore_next(self, s, chosen)
         return True
-    _put_aside(self, problem, population)
+    _merge_into_front(self, problem, population)
     memory[_RESTARTS] += 1
-    sample(space, population.x, NOW, seed, START, step, 0)
-    _begin_search(self, s)
+    sample(space, population.x, CURRENT, seed, START, step, 0)
+    _start_search(self, s)
     return True
 
 
@@ -277,18 +291,18 @@ def _ignore(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: An
     return False
 
 
-def _look_on(self: Any, s: Any) -> Any:
+def _explore_again(self: Any, s: Any) -> Any:
     """Choose and look, again and again: a member that was chosen is not crossed off."""
-    _look_at(self, s, max(0, _choose(self, s)))
+    _explore_next(self, s, max(0, _choose_unexplored(self, s)))
     return True
 
 
 def _find_members(memory: Array) -> Array | None:
     """The rows of the archive and of the front that was put aside; None if there cannot be as many as is remembered."""
-    room, members, aside = len(memory) - _FLAGS, int(memory[_MEMBERS]), int(memory[_ASIDE])
-    if not 0 <= members <= room or not 0 <= aside <= room or not np.isin(memory[_FLAGS:], (0, 1)).all():
+    room, members, front = len(memory) - _FLAGS, int(memory[_MEMBERS]), int(memory[_FRONT])
+    if not 0 <= members <= room or not 0 <= front <= room or not np.isin(memory[_FLAGS:], (0, 1)).all():
         return None
-    rows: Array = np.r_[1 : 1 + members, 1 + room : 1 + room + aside]
+    rows: Array = np.r_[1 : 1 + members, 1 + room : 1 + room + front]
     return rows
 
 
@@ -304,18 +318,20 @@ class PLS:
     neighbourhood : str, optional
         "flip" or "flip-two" for bits, "reassign" for integers, "swap", "insertion" or "reversal" for permutations;
         by default the one that the problem can measure incrementally, else the first of these.
-    cap : int, optional
-        How many members an archive may have; by default as many as there are. A full archive takes only solutions that
+    archive_size : int, optional
+        How many members an archive may have; by default there is no limit. A full archive takes only solutions that
         dominate a member.
     """
 
     accept: Literal["non-dominated", "dominating"] = "non-dominated"
     neighbourhood: str | None = None
-    cap: int | None = None
+    archive_size: int | None = None
     name = "pls"
 
     def prepare(self, problem: Problem) -> Design:
-        return self._lay_out(problem, "Pareto", conclude=_conclude, sieve=_keep_open, consider=_keep_candidate)
+        return self._design(
+            problem, "Pareto", end_step=_end_step, prefilter=_keep_non_dominated, examine=_keep_candidate
+        )
 
     def prepare_part(self, problem: Problem, part: Literal["evaluation", "search"]) -> Design:
         """A design like that of `prepare`, which makes only parts of each step, so that their time can be measured.
@@ -323,35 +339,44 @@ class PLS:
         For the evaluation all neighbours are measured, and nothing is done with them. The search adds the end of a
         step, where a member is chosen and looked at; over no lanes it is that alone. The archive never changes.
         """
-        end = {"conclude": _look_on} if part == "search" else {}
-        return self._lay_out(problem, f"Pareto_{part}", sieve=_keep_none, consider=_ignore, **end)
+        end = {"end_step": _explore_again} if part == "search" else {}
+        return self._design(problem, f"Pareto_{part}", prefilter=_keep_none, examine=_ignore, **end)
 
-    def _lay_out(self, problem: Problem, label: str, *, sieve: Body, consider: Body, **bodies: Body) -> Design:
-        around = lay_out(self.neighbourhood, problem)
+    def _design(
+        self,
+        problem: Problem,
+        label: str,
+        *,
+        prefilter: Implementation,
+        examine: Implementation,
+        **functions: Implementation,
+    ) -> Design:
+        around = plan_neighbourhood(self.neighbourhood, problem)
         if self.accept not in ("non-dominated", "dominating"):
             raise InputError(f"`accept` must be non-dominated or dominating, but got {self.accept!r}")
-        if self.cap is not None:
-            check_number("cap", self.cap, 1, 2**31)
-        fields = (*FIELDS, "size", "count", "signs", "dominating", "cap")
+        if self.archive_size is not None:
+            check_number("archive_size", self.archive_size, 1, 2**31)
+        fields = (*FIELDS, "size", "count", "signs", "dominating", "archive_size")
         constrained = hasattr(problem, "violation")
         record = record_type(f"{label}{'_constrained' * constrained}_{around.label}", fields)
-        around.equip(record)
-        equip(record, advance=advance, **bodies)
-        give_body("sieve", record, sieve)
-        give_body("consider", record, consider)
-        give_body("report", record, _report_at_once if constrained else _report_later)
+        around.implement(record)
+        implement(record, step_cells=explore, **functions)
+        register("prefilter", record, prefilter)
+        register("examine", record, examine)
+        register("report_member", record, _report_now if constrained else _report_when_explored)
         senses = senses_of(problem)
-        values = (around.size, len(senses), np.array(senses, np.int64), self.accept == "dominating", self.cap or 0)
+        dominating, most = self.accept == "dominating", self.archive_size or 0
+        values = (around.size, len(senses), np.array(senses, np.int64), dominating, most)
         walk = design_walk(problem, around, record(*around.values, *values), 10_000)
         return replace(
             walk,
             rows=1 + 2 * _FIRST_ROOM,
             order="F",  # members are compared objective by objective
-            remembered=_FLAGS + _FIRST_ROOM,
+            memory_size=_FLAGS + _FIRST_ROOM,
             sections=2,
-            near=around.size,
-            scratch=_GUARDS,
-            holders=_find_members,
+            candidates=around.size,
+            scratch=_DOMINATORS,
+            rows_in_use=_find_members,
         )
 
     @staticmethod

@@ -29,7 +29,7 @@ def recommend(problem: Problem) -> Engine:
         return memetic(problem)
     own = capability(problem, LocalSearch)
     if own and own.search and own.data(problem) is not None and space_of(problem).n > 1:
-        return refining(problem)
+        return integer_memetic(problem)
     return SimulatedAnnealing()
 
 
@@ -44,35 +44,36 @@ def memetic(problem: Problem) -> Engine:
     side = min(20, max(6, round(600 / n)))  # fewer where a search takes longer
     return Cellular(
         size=side * side,
-        neighbourhood="L5",
+        topology="L5",
         selection="random",
         crossover_probability=1.0,
         mutation="shake",
         mutation_probability=1.0,
         replacement="better",
-        renew=True,
+        restart_duplicates=True,
         local_search="tabu" if offers(problem, SwapTable) else "descent",
-        every=1,
-        length=max(1, n // 2),
+        local_search_interval=1,
+        local_search_steps=max(1, n // 2),
     )
 
 
-def refining(problem: Problem) -> Engine:
-    """A cellular algorithm on a small torus: the problem itself refines children, or copies of the better neighbour."""
+def integer_memetic(problem: Problem) -> Engine:
+    """A cellular algorithm on a small torus whose children, or copies of the better neighbour, are improved by the
+    problem's own local search."""
     n = space_of(problem).n
     side = max(4, min(8, 15 - int(n).bit_length()))  # fewer where a search takes longer
     return Cellular(
         size=side * side,
-        neighbourhood="L5",
+        topology="L5",
         selection="random",
         crossover="uniform",
         crossover_probability=0.5,
         mutation_probability=0.0,
         replacement="searched",
-        renew=True,
-        local_search="refine",
-        every=1,
-        length=max(10 * n, min(50 * n, 20_000)),  # so that a generation is short, but touches each decision
+        restart_duplicates=True,
+        local_search="problem",
+        local_search_interval=1,
+        local_search_steps=max(10 * n, min(50 * n, 20_000)),  # so that a generation is short, but touches each decision
     )
 
 

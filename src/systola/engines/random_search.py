@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from systola.engines.engine import Design, check_number, equip
-from systola.jit.dispatch import body_of, give_body, verb
+from systola.engines.engine import Design, check_number, implement
+from systola.jit.dispatch import dispatched, implementation_of, register
 from systola.model.capabilities import Construction, Flips, offers
 from systola.model.incremental import construct, measures_from_state
-from systola.model.population import note
+from systola.model.population import update_best
 from systola.model.problem import Problem, record_type_of, space_of
-from systola.operators.appraisal import gauge
+from systola.operators.evaluation import evaluate_full
 
 
 class Sampler(NamedTuple):
@@ -20,31 +20,31 @@ class Sampler(NamedTuple):
     size: int
 
 
-@verb
-def venture(s: Any, lane: Any, cell: Any) -> Any:
+@dispatched
+def sample_and_evaluate(s: Any, lane: Any, cell: Any) -> Any:
     """Make a random solution in lanes.child[lane], its measures in lanes.trial[lane]."""
-    return body_of("venture", s)(s, lane, cell)
+    return implementation_of("sample_and_evaluate", s)(s, lane, cell)
 
 
-def _venture_by_state(s: Any, lane: Any, cell: Any) -> None:
+def _sample_by_state(s: Any, lane: Any, cell: Any) -> None:
     problem, space, lanes, seed, step = s.problem, s.space, s.lanes, s.seed, s.step
     construct(problem, space, lanes.child, lane, lanes.state[lane], seed, step, cell)
     measures_from_state(problem, lanes.state[lane], lanes.trial[lane])
 
 
-def _venture_from_scratch(s: Any, lane: Any, cell: Any) -> None:
+def _sample_plainly(s: Any, lane: Any, cell: Any) -> None:
     lanes = s.lanes
     construct(s.problem, s.space, lanes.child, lane, lanes.state[lane], s.seed, s.step, cell)
-    gauge(s, lanes.child, lane, lane, lanes.state[lane], lanes.trial[lane])
+    evaluate_full(s, lanes.child, lane, lane, lanes.state[lane], lanes.trial[lane])
 
 
 def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     lanes, step = s.lanes, s.step
-    venture(s, lane, cell)
-    note(s, lane, lanes.child, lane, lanes.trial[lane], step, cell)
+    sample_and_evaluate(s, lane, cell)
+    update_best(s, lane, lanes.child, lane, lanes.trial[lane], step, cell)
 
 
-equip(Sampler, do_cell=_do_cell)
+implement(Sampler, do_cell=_do_cell)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class RS:
         check_number("size", size, 1, 10**9)
         size = int(size)
         keeps_state = offers(problem, Flips) and offers(problem, Construction)
-        give_body("venture", record_type_of(problem), _venture_by_state if keeps_state else _venture_from_scratch)
+        register("sample_and_evaluate", record_type_of(problem), _sample_by_state if keeps_state else _sample_plainly)
         return Design(
             record=Sampler(size),
             cells=size,

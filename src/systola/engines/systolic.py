@@ -13,18 +13,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number, equip, refuse_if_too_large
-from systola.engines.immigration import host
+from systola.engines.engine import Design, check_number, implement, refuse_if_too_large
+from systola.engines.migration import enable_migration
 from systola.engines.systolic_plan import count_alike, crossover_plan, mutation_plan
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import body_of, give_body, verb
+from systola.jit.dispatch import dispatched, implementation_of, register
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Flips, Segments, capability, offers
 from systola.model.encodings import Array, Bits
 from systola.model.incremental import cross_segments, flip, measures_from_state, update_prefix
 from systola.model.objective import better
-from systola.model.population import VECTOR, assess, note
+from systola.model.population import ROW_PADDING, evaluate_plain, update_best
 from systola.model.problem import Problem, record_type_of, space_of
 from systola.model.rng import below
 from systola.simd.bits import lowest_one, segment_mask, toggle, words_for
@@ -40,17 +40,17 @@ class Systolic(NamedTuple):
     flavour: int
     length: int  # cells in a row
     width: int  # rows
-    plan: Array  # [cells + VECTOR, 4] int32: segment first <= i < last, flipped decision, cells alike from here
+    plan: Array  # [cells + ROW_PADDING, 4] int32: segment first <= i < last, flipped decision, cells alike from here
 
 
-@verb
-def breed(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> Any:
+@dispatched
+def evaluate_children(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> Any:
     """Measures of the children of n neighbouring cells, by the problem's fastest way.
 
     Cell `cell + k` holds x[h + k] and x[v + k]; its children's measures go to lanes.trial[`children_of`(lane) + k],
     for the vertical one a chunk further.
     """
-    return body_of("breed", s)(s, lane, h, v, n, plan, cell)
+    return implementation_of("evaluate_children", s)(s, lane, h, v, n, plan, cell)
 
 
 @inlined
@@ -59,13 +59,13 @@ def _chunk(lanes: Any) -> Any:
     return lanes.trial.shape[0] // (2 * lanes.step.shape[0])
 
 
-def _breed_by_marks(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
+def _evaluate_children_by_prefix(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
     chunk = _chunk(s.lanes)
     row = 2 * lane * chunk
     cross_segments(s, h, v, n, plan, cell, row, row + chunk)
 
 
-def _breed_by_flips(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
+def _evaluate_children_by_flips(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
     problem, population, lanes = s.problem, s.population, s.lanes
     x = population.x
     chunk = _chunk(lanes)
@@ -91,7 +91,7 @@ def _breed_by_flips(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: 
             measures_from_state(problem, state, lanes.trial[(2 * lane + side) * chunk + k])
 
 
-def _breed_by_evaluation(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
+def _evaluate_children_plainly(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
     population, lanes = s.population, s.lanes
     x = population.x
     chunk = _chunk(lanes)
@@ -105,10 +105,10 @@ def _breed_by_evaluation(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, c
                 mask = segment_mask(w, a, b)
                 lanes.child[lane, w] = (x[parent, w] & ~mask) | (x[other, w] & mask)
             toggle(lanes.child, lane, np.int64(plan[cell + k, 2]))
-            assess(s, lanes.child, lane, lane, lanes.trial[(2 * lane + side) * chunk + k])
+            evaluate_plain(s, lanes.child, lane, lane, lanes.trial[(2 * lane + side) * chunk + k])
 
 
-def _phase(self: Any, step: Any) -> Any:
+def _step_constants(self: Any, step: Any) -> Any:
     moved = step - 1
     if self.flavour == _T or self.flavour == _E:
         across = np.int64(0)
@@ -149,7 +149,7 @@ def _places(self: Any, shared: Any, cell: Any) -> Any:
     return h, cells + i * self.length + j, run
 
 
-def _advance(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
+def _step_cells(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     problem, population, lanes, shared = s.problem, s.population, s.lanes, s.shared
     chunk = _chunk(lanes)
     scores = population.scores
@@ -170,14 +170,14 @@ def _advance(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
                 k += 1
             n = k
         # Whole vectors: what is computed past the run is never looked at, and there is memory for it.
-        padded = min((n + VECTOR - 1) // VECTOR * VECTOR, chunk)
-        breed(s, lane, h, v, padded, self.plan, cell)
+        padded = min((n + ROW_PADDING - 1) // ROW_PADDING * ROW_PADDING, chunk)
+        evaluate_children(s, lane, h, v, padded, self.plan, cell)
         row = 2 * lane * chunk
         _choose(problem, scores, lanes, np.uint64(h), np.uint64(v), np.uint64(padded), np.uint64(row), np.uint64(chunk))
         for k in range(n):
             kept = lanes.kept[row + k]
             if kept:
-                _settle(self, s, lane, h + k, v + k, row + k, cell + k, kept)
+                _replace_parents(self, s, lane, h + k, v + k, row + k, cell + k, kept)
         if self.flavour == _E and shared[1] == self.width - 1:
             for k in range(n):
                 slots[place_h + k] = v + k
@@ -195,7 +195,7 @@ def _choose(problem: Any, scores: Any, lanes: Any, h: Any, v: Any, n: Any, row: 
 
 
 @inlined
-def _settle(self: Any, s: Any, lane: Any, h: Any, v: Any, row: Any, cell: Any, kept: Any) -> None:
+def _replace_parents(self: Any, s: Any, lane: Any, h: Any, v: Any, row: Any, cell: Any, kept: Any) -> None:
     """Let the kept children take the place of their parents: only words that change are written."""
     population, lanes, step = s.population, s.lanes, s.step
     a = np.int64(self.plan[cell, 0])
@@ -221,15 +221,15 @@ def _settle(self: Any, s: Any, lane: Any, h: Any, v: Any, row: Any, cell: Any, k
                 scores[parent, k] = trial[k]
             for k in range(population.state.shape[1]):
                 population.state[parent, k] = lanes.state[row + side * _chunk(lanes), k]
-            note(s, lane, x, parent, trial, step, 2 * cell + side)
+            update_best(s, lane, x, parent, trial, step, 2 * cell + side)
 
 
-def _berth(self: Any, number: Any, step: Any) -> Any:
+def _migration_slot(self: Any, number: Any, step: Any) -> Any:
     return below(number, 2 * self.length * self.width)
 
 
-equip(Systolic, advance=_advance, phase=_phase)
-host(Systolic, berth=_berth)
+implement(Systolic, step_cells=_step_cells, step_constants=_step_constants)
+enable_migration(Systolic, migration_slot=_migration_slot)
 
 
 @dataclass(frozen=True)
@@ -242,17 +242,17 @@ class SGS:
         What happens at the end of a row or a column; "B", both flows go on to the next, is the paper's best.
     length, width : int, optional
         Cells in a row (default: the number of decisions l) and rows (default: ceil(lg l)).
-    crossover : pair of arrays [width, length], optional
+    crossover_plan : pair of arrays [width, length], optional
         First and last (exclusive) decision of the segment that each cell exchanges; default Eqs. 1 and 2.
-    mutation : array [width, length], optional
+    mutation_plan : array [width, length], optional
         The decision that each cell flips; default Eq. 3.
     """
 
     flavour: Flavour = "B"
     length: int | None = None
     width: int | None = None
-    crossover: Any = None
-    mutation: Any = None
+    crossover_plan: Any = None
+    mutation_plan: Any = None
 
     @property
     def name(self) -> str:
@@ -274,8 +274,8 @@ class SGS:
         length, width = int(length), int(width)
         cells = length * width
         refuse_if_too_large(2 * cells * words_for(l) * 8 + 100 * cells)  # with the plans and their making
-        first, last = crossover_plan(l, length, width) if self.crossover is None else _pair(self.crossover)
-        turn = mutation_plan(l, length, width) if self.mutation is None else self.mutation
+        first, last = crossover_plan(l, length, width) if self.crossover_plan is None else _pair(self.crossover_plan)
+        turn = mutation_plan(l, length, width) if self.mutation_plan is None else self.mutation_plan
         columns = [np.asarray(c) for c in (first, last, turn)]
         for column, name in zip(columns, ("crossover", "crossover", "mutation"), strict=True):
             if column.shape != (width, length):
@@ -287,9 +287,9 @@ class SGS:
         columns = [c.ravel() for c in columns]
         segments = capability(problem, Segments)
         columns.append(count_alike(columns[0], columns[1], columns[2], segments.span if segments else 1))
-        plan = np.zeros((cells + VECTOR, 4), np.int32, order="F")
+        plan = np.zeros((cells + ROW_PADDING, 4), np.int32, order="F")
         plan[:cells] = np.stack(columns, axis=1)
-        _choose_breeding(problem)
+        _choose_child_evaluation(problem)
         return Design(
             record=Systolic(_FLAVOURS.index(self.flavour), length, width, plan),
             cells=cells,
@@ -330,10 +330,10 @@ def _pair(crossover: Any) -> tuple[Any, Any]:
     return first, last
 
 
-def _choose_breeding(problem: Problem) -> None:
-    body = _breed_by_evaluation
+def _choose_child_evaluation(problem: Problem) -> None:
+    function = _evaluate_children_plainly
     if offers(problem, Segments):
-        body = _breed_by_marks
+        function = _evaluate_children_by_prefix
     elif offers(problem, Flips):
-        body = _breed_by_flips
-    give_body("breed", record_type_of(problem), body)
+        function = _evaluate_children_by_flips
+    register("evaluate_children", record_type_of(problem), function)

@@ -1,7 +1,7 @@
 """Tabu search over whole neighbourhoods: Glover 1989; over an aggregation of objectives as in Luong, Melab, Talbi 2011.
 
-Each step makes the best move that is allowed, be it for the worse. What it changed may not come back for a while,
-unless that gives the best solution so far.
+Each step makes the best move that is not tabu, even if it is no improvement. What it changed is tabu for a number of
+steps, its tenure, unless the move gives the best solution so far (aspiration).
 """
 
 from __future__ import annotations
@@ -9,51 +9,51 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from systola.engines.engine import Design, check_number, equip
-from systola.engines.immigration import host
+from systola.engines.engine import Design, check_number, implement
+from systola.engines.migration import enable_migration
 from systola.engines.walk import (
-    LISTED,
-    advance,
-    arrive,
+    TABU_LIST,
+    best_lane_of_all,
+    best_trial_of,
+    current_row,
     design_walk,
-    elect_of_all,
-    go_elsewhere,
+    explore,
+    init_walk,
     keep_all,
+    keep_best,
     keep_best_move,
-    rally_moves,
-    seat_of,
-    set_out,
-    stand,
+    move_to_immigrant,
+    reduce_moves,
 )
-from systola.jit.dispatch import give_body
+from systola.jit.dispatch import register
 from systola.jit.records import record_type
 from systola.model.encodings import Order
 from systola.model.population import NEVER
 from systola.model.problem import Problem, space_of
 from systola.model.rng import STEP, below, draw
-from systola.operators.neighbourhoods import FIELDS, lay_out
-from systola.operators.neighbours import ban, follow, locate
+from systola.operators.neighbourhoods import FIELDS, plan_neighbourhood
+from systola.operators.neighbours import accept_move, move_of, set_tabu
 
 
-def _conclude(self: Any, s: Any) -> Any:
+def _end_step(self: Any, s: Any) -> Any:
     problem, population, lanes, seed, step = s.problem, s.population, s.lanes, s.seed, s.step
     if step == 0:
-        set_out(self, s)
+        init_walk(self, s)
         return True
-    lane = elect_of_all(self, problem, lanes)
+    lane = best_lane_of_all(self, problem, lanes)
     if lanes.move[lane] != NEVER:  # else all is forbidden; some will not be for long
-        i, j = locate(self, lanes.move[lane])
+        i, j = move_of(self, lanes.move[lane])
         r0, r1, _, _ = draw(seed, STEP, step, 0, 0)
         one = step + self.shortest + below(r0, self.choices)
         two = step + self.shortest + below(r1, self.choices)
-        ban(self, population.x, i, j, population.memory, LISTED, one, two)
-        follow(self, s, i, j, seat_of(lanes, lane))
-    arrive(s)
+        set_tabu(self, population.x, i, j, population.memory, TABU_LIST, one, two)
+        accept_move(self, s, i, j, best_trial_of(lanes, lane))
+    keep_best(s)
     return True
 
 
 def _usual(problem: Problem, label: str) -> tuple[int, int]:
-    """Tenure and spread where none are given."""
+    """Tenure and its range where none are given."""
     n: int = space_of(problem).n
     if label.startswith("insertion"):
         return min(8, n), 4
@@ -73,26 +73,26 @@ class Tabu:
         For how many steps at least what was changed must not come back; by default 8 for insertions, as Nowicki,
         Smutnicki 1996, 0.9 times the number of decisions for other moves of a permutation, as Taillard 1991, and a
         tenth of it, at least 4, for others.
-    spread : int, optional
+    tenure_range : int, optional
         Up to how many steps more, drawn at random; by default 0.2 times the number of decisions, or 4.
     """
 
     neighbourhood: str | None = None
     tenure: int | None = None
-    spread: int | None = None
+    tenure_range: int | None = None
     name = "tabu"
 
     def prepare(self, problem: Problem) -> Design:
-        around = lay_out(self.neighbourhood, problem)
-        tenure, spread = _usual(problem, around.label)
+        around = plan_neighbourhood(self.neighbourhood, problem)
+        tenure, tenure_range = _usual(problem, around.label)
         tenure = tenure if self.tenure is None else self.tenure
-        spread = spread if self.spread is None else self.spread
+        tenure_range = tenure_range if self.tenure_range is None else self.tenure_range
         check_number("tenure", tenure, 0, 10**9)
-        check_number("spread", spread, 0, 10**9)
+        check_number("tenure_range", tenure_range, 0, 10**9)
         record = record_type(f"Tabu_{around.label}", (*FIELDS, "first", "climbing", "shortest", "choices"))
-        around.equip(record)
-        equip(record, advance=advance, conclude=_conclude, rally=rally_moves)
-        host(record, berth=stand, admit=go_elsewhere)
-        give_body("sieve", record, keep_all)
-        give_body("consider", record, keep_best_move)
-        return design_walk(problem, around, record(*around.values, False, False, tenure, spread + 1), 10_000)
+        around.implement(record)
+        implement(record, step_cells=explore, end_step=_end_step, reduce_lanes=reduce_moves)
+        enable_migration(record, migration_slot=current_row, accept_immigrant=move_to_immigrant)
+        register("prefilter", record, keep_all)
+        register("examine", record, keep_best_move)
+        return design_walk(problem, around, record(*around.values, False, False, tenure, tenure_range + 1), 10_000)

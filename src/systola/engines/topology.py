@@ -24,14 +24,14 @@ SHAPES: dict[str, list[tuple[int, int]]] = {
 }
 
 
-def ring(size: int, reach: int) -> Array:
-    """Neighbours up to `reach` places to the left and to the right."""
-    if not reach >= 1 or 2 * reach >= size:
+def ring(size: int, radius: int) -> Array:
+    """Neighbours up to `radius` places to the left and to the right."""
+    if not radius >= 1 or 2 * radius >= size:
         raise InputError(
-            f"`1 <= reach` and `2 * reach < size` must hold, but got reach {reach} on a ring of {size}; "
-            "choose a shorter reach or more individuals"
+            f"`1 <= radius` and `2 * radius < size` must hold, but got radius {radius} on a ring of {size}; "
+            "choose a smaller radius or more individuals"
         )
-    steps = [s for d in range(1, reach + 1) for s in (-d, d)]
+    steps = [s for d in range(1, radius + 1) for s in (-d, d)]
     return np.array([[(i + s) % size for s in steps] for i in range(size)], np.int32)
 
 
@@ -54,14 +54,14 @@ def near_square(size: int) -> tuple[int, int]:
 
 
 def arrange(
-    neighbourhood: str, size: int | None, reach: int, shape: tuple[int, int] | None
+    topology: str, size: int | None, radius: int, shape: tuple[int, int] | None
 ) -> tuple[int, Array, tuple[int, int]]:
     """How many individuals there are, their neighbours, and the shape of the grid."""
-    if neighbourhood == "ring":
+    if topology == "ring":
         if shape is not None:
-            raise InputError("`shape` is for a torus, but the neighbourhood is a ring; leave it out")
+            raise InputError("`shape` is for a torus, but the topology is a ring; leave it out")
         size = int(_SIZE if size is None else size)
-        return size, ring(size, reach), (1, size)
+        return size, ring(size, radius), (1, size)
     if shape is None:
         shape = near_square(int(_SIZE if size is None else size))
     else:
@@ -72,4 +72,4 @@ def arrange(
         shape = (int(shape[0]), int(shape[1]))
         if size not in (None, shape[0] * shape[1]):
             raise InputError(f"a torus of {shape[0]} x {shape[1]} does not have `size` {size}; leave one out")
-    return shape[0] * shape[1], torus(*shape, neighbourhood), shape
+    return shape[0] * shape[1], torus(*shape, topology), shape

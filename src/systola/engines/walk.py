@@ -11,35 +11,35 @@ from typing import Any
 import numpy as np
 
 from systola.engines.engine import Design
-from systola.engines.immigration import settle
+from systola.engines.migration import replace_if_better
 from systola.jit.compile import called, inlined
-from systola.jit.dispatch import body_of, verb
+from systola.jit.dispatch import dispatched, implementation_of
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
 from systola.model.objective import better, fitness, prefers
-from systola.model.population import NEVER, copy_row, note, ranks_above
+from systola.model.population import NEVER, copy_row, ranks_above, update_best
 from systola.model.problem import Problem
-from systola.operators.appraisal import choose_appraisal
-from systola.operators.neighbourhoods import Neighbourhood
+from systola.operators.evaluation import choose_delta_evaluation
+from systola.operators.neighbourhoods import NeighbourhoodPlan
 from systola.operators.neighbours import (
-    is_banned,
+    evaluate_current,
+    evaluate_moves,
     is_move,
-    locate,
-    observe,
+    is_tabu,
+    move_of,
     row_begin,
     row_end,
-    survey,
 )
-from systola.simd.rows import VECTOR
+from systola.simd.rows import VECTOR_WIDTH
 
-NOW, BEST = 0, 1  # rows of the population
-LISTED = 1  # where the list of bans begins in memory
-_RALLIED = 256  # lanes that `conclude` looks at
-_MOST_THREADS = 1 << 16
+CURRENT, BEST = 0, 1  # rows of the population
+TABU_LIST = 1  # where the tabu list begins in memory
+_REDUCED_LANES = 256  # lanes that `end_step` looks at
+_MAX_THREADS = 1 << 16
 
 
 @inlined
-def seat_of(lanes: Any, lane: Any) -> Any:
+def best_trial_of(lanes: Any, lane: Any) -> Any:
     """Where a lane keeps the measures of its best move: the last of its rows of trials."""
     share = lanes.trial.shape[0] // lanes.step.shape[0]
     return (lane + 1) * share - 1
@@ -56,103 +56,103 @@ def _is_fitter(problem: Any, one: Any, other: Any) -> Any:
 
 
 @inlined
-def _goes_before(problem: Any, lanes: Any, one: Any, other: Any, by_number: Any) -> Any:
+def _is_better_move(problem: Any, lanes: Any, one: Any, other: Any, by_number: Any) -> Any:
     """Whether the move of lane `one` is to be made rather than that of the other: fitter, or as fit and earlier."""
     if lanes.move[one] == NEVER or lanes.move[other] == NEVER:
         return lanes.move[one] != NEVER
     if by_number:
         return lanes.move[one] < lanes.move[other]
-    mine, theirs = lanes.trial[seat_of(lanes, one)], lanes.trial[seat_of(lanes, other)]
+    mine, theirs = lanes.trial[best_trial_of(lanes, one)], lanes.trial[best_trial_of(lanes, other)]
     if _is_fitter(problem, mine, theirs):
         return True
     return lanes.move[one] < lanes.move[other] and not _is_fitter(problem, theirs, mine)
 
 
 @called
-def elect_move(problem: Any, lanes: Any, first: Any, stride: Any, last: Any, by_number: Any) -> Any:
+def best_move_lane(problem: Any, lanes: Any, first: Any, stride: Any, last: Any, by_number: Any) -> Any:
     """The lane with the best move of first, first + stride, ... below `last`."""
     chosen = np.int64(first)
     for lane in range(first + stride, last, stride):
-        if _goes_before(problem, lanes, np.int64(lane), chosen, by_number):
+        if _is_better_move(problem, lanes, np.int64(lane), chosen, by_number):
             chosen = np.int64(lane)
     return chosen
 
 
 @inlined
-def elect_of_all(self: Any, problem: Any, lanes: Any) -> Any:
-    """The lane with the best move, after `rally`."""
-    return elect_move(problem, lanes, 0, 1, min(_RALLIED, lanes.step.shape[0]), self.first)
+def best_lane_of_all(self: Any, problem: Any, lanes: Any) -> Any:
+    """The lane with the best move, after `reduce_lanes`."""
+    return best_move_lane(problem, lanes, 0, 1, min(_REDUCED_LANES, lanes.step.shape[0]), self.first)
 
 
-def rally_moves(self: Any, s: Any, lane: Any, stride: Any) -> None:
-    """The body of `rally`."""
+def reduce_moves(self: Any, s: Any, lane: Any, stride: Any) -> None:
+    """The implementation of `reduce_lanes`: the best move of these lanes."""
     problem, lanes = s.problem, s.lanes
-    chosen = elect_move(problem, lanes, lane, stride, lanes.step.shape[0], self.first)
+    chosen = best_move_lane(problem, lanes, lane, stride, lanes.step.shape[0], self.first)
     if chosen != lane:
         lanes.move[lane] = lanes.move[chosen]
         for k in range(lanes.trial.shape[1]):
-            lanes.trial[seat_of(lanes, lane), k] = lanes.trial[seat_of(lanes, chosen), k]
+            lanes.trial[best_trial_of(lanes, lane), k] = lanes.trial[best_trial_of(lanes, chosen), k]
 
 
-@verb
-def consider(engine: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
+@dispatched
+def examine(engine: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
     """What becomes of a neighbour that has been measured, in lanes.trial[trial]; whether the lane has seen enough."""
-    return body_of("consider", engine)(engine, s, lane, trial, number, i, j)
+    return implementation_of("examine", engine)(engine, s, lane, trial, number, i, j)
 
 
-@verb
-def sieve(engine: Any, s: Any, at: Any, count: Any) -> Any:
+@dispatched
+def prefilter(engine: Any, s: Any, at: Any, count: Any) -> Any:
     """A quick look at `count` neighbours, measured in lanes.trial from row `at` on: one bits for those to consider."""
-    return body_of("sieve", engine)(engine, s, at, count)
+    return implementation_of("prefilter", engine)(engine, s, at, count)
 
 
 def keep_all(self: Any, s: Any, at: Any, count: Any) -> Any:
-    """The body of `sieve` that leaves out none."""
+    """The implementation of `prefilter` that leaves out none."""
     return np.int64(-1)
 
 
 def keep_best_move(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
-    """The body of `consider` where one move is made: keep it if it is the best one that is allowed."""
+    """The implementation of `examine` where one move is made: keep it if it is the best one that is allowed."""
     problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
-    seat = seat_of(lanes, lane)
+    best_trial = best_trial_of(lanes, lane)
     measures = lanes.trial[trial]
-    if lanes.move[lane] != NEVER and not _is_fitter(problem, measures, lanes.trial[seat]):
+    if lanes.move[lane] != NEVER and not _is_fitter(problem, measures, lanes.trial[best_trial]):
         return False
     if self.climbing:
-        if not better(problem, measures, population.scores[NOW]):
+        if not better(problem, measures, population.scores[CURRENT]):
             return False
-    elif is_banned(self, population.x, i, j, population.memory, LISTED, step) and not ranks_above(
+    elif is_tabu(self, population.x, i, j, population.memory, TABU_LIST, step) and not ranks_above(
         problem, measures, population.scores[BEST]
     ):
         return False
     lanes.move[lane] = number
     for k in range(lanes.trial.shape[1]):
-        lanes.trial[seat, k] = lanes.trial[trial, k]
+        lanes.trial[best_trial, k] = lanes.trial[trial, k]
     return self.first
 
 
-def advance(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
+def explore(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     """Measure the neighbours with these numbers and find the best move among them."""
     lanes = s.lanes
     lanes.move[lane] = NEVER
     if first >= last:
         return
     share = lanes.trial.shape[0] // lanes.step.shape[0]
-    width = min(VECTOR, share - 1)
+    width = min(VECTOR_WIDTH, share - 1)
     at = lane * share
     number = np.int64(first)
-    i, j = locate(self, number)
+    i, j = move_of(self, number)
     fresh = True
     while number < last:
         if must_leave(lanes.stop):
             return
         end = min(j + width, row_end(self, i))
-        survey(self, s, lane, i, j, end, fresh, at)
+        evaluate_moves(self, s, lane, i, j, end, fresh, at)
         fresh = False
-        wanted = sieve(self, s, at, end - j)
+        wanted = prefilter(self, s, at, end - j)
         for place in range(j, end):
             if number < last and is_move(self, i, place):
-                if wanted & 1 and consider(self, s, lane, at + place - j, number, i, place):
+                if wanted & 1 and examine(self, s, lane, at + place - j, number, i, place):
                     return
                 number += 1
             wanted >>= 1
@@ -164,38 +164,41 @@ def advance(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
 
 
 @called
-def set_out(self: Any, s: Any) -> None:
-    """Before the first step: look around, and nothing is banned."""
+def init_walk(self: Any, s: Any) -> None:
+    """Before the first step: evaluate the current solution; nothing is tabu."""
     population = s.population
-    observe(self, s)
-    copy_row(population, NOW, BEST)
+    evaluate_current(self, s)
+    copy_row(population, CURRENT, BEST)
     for k in range(population.memory.shape[0]):
         population.memory[k] = 0
 
 
 @called
-def arrive(s: Any) -> None:
+def keep_best(s: Any) -> None:
     """After a move: remember the solution if it is the best so far."""
     problem, population, step = s.problem, s.population, s.step
-    note(s, 0, population.x, NOW, population.scores[NOW], step, 0)
-    if ranks_above(problem, population.scores[NOW], population.scores[BEST]):
-        copy_row(population, NOW, BEST)
+    update_best(s, 0, population.x, CURRENT, population.scores[CURRENT], step, 0)
+    if ranks_above(problem, population.scores[CURRENT], population.scores[BEST]):
+        copy_row(population, CURRENT, BEST)
 
 
-def stand(self: Any, number: Any, step: Any) -> Any:
-    """The body of `berth`: where the walk is."""
-    return NOW
+def current_row(self: Any, number: Any, step: Any) -> Any:
+    """The implementation of `migration_slot`: where the walk is."""
+    return CURRENT
 
 
-def go_elsewhere(self: Any, s: Any, guests: Any, which: Any, elite: Any) -> None:
-    """The body of `admit`: go on from a guest that is better than what was ever found here; bans stay."""
+def move_to_immigrant(self: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> None:
+    """The implementation of `accept_immigrant`: go on from one that is better than all that was found here.
+
+    The tabu list stays.
+    """
     population = s.population
-    if settle(s, guests, which, BEST):
-        copy_row(population, BEST, NOW)
-        observe(self, s)
+    if replace_if_better(s, immigrants, which, BEST):
+        copy_row(population, BEST, CURRENT)
+        evaluate_current(self, s)
 
 
-def design_walk(problem: Problem, neighbourhood: Neighbourhood, record: Any, steps: int) -> Design:
+def design_walk(problem: Problem, neighbourhood: NeighbourhoodPlan, record: Any, steps: int) -> Design:
     """The design of an engine that walks."""
     work = neighbourhood.work
     return Design(
@@ -204,11 +207,11 @@ def design_walk(problem: Problem, neighbourhood: Neighbourhood, record: Any, ste
         rows=2,
         started=1,
         per_step=neighbourhood.size,
-        keeps_state=choose_appraisal(problem) or neighbourhood.by_state,
+        keeps_state=choose_delta_evaluation(problem) or neighbourhood.by_state,
         steps=steps,
         table=work,
         single=neighbourhood.single,
-        outlook=neighbourhood.outlook or Buffer(2, np.int32),
-        most_lanes=_MOST_THREADS,
-        remembered=LISTED + neighbourhood.bans,
+        neighbourhood_state=neighbourhood.neighbourhood_state or Buffer(2, np.int32),
+        max_lanes=_MAX_THREADS,
+        memory_size=TABU_LIST + neighbourhood.tabu_size,
     )

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from systola.errors import InputError
-from systola.islands.account import Account, Outcome, Part, account_of, conclude, describe, events_of, join_histories
+from systola.islands.arrival_log import ArrivalLog, ArrivalRecorder, Replay, join_records, part_of, read_arrival_log
+from systola.islands.checkpoints import SavedSet, Saver, Saving, free_set, open_checkpoint
 from systola.islands.deme import Deme
+from systola.islands.deme_report import DemeReport, Outcome, ProcessReport, describe, history_of, report_of, summarise
 from systola.islands.islands import Islands
-from systola.islands.journal import Journal, Notebook, Replay, join_notes, part_of, read_journal
-from systola.islands.parcel import Parcel
+from systola.islands.message import Message
 from systola.islands.plan import Plan
-from systola.islands.saves import SavedSet, Saver, Saving, free_set, open_saves
 from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
@@ -55,7 +55,7 @@ class Archipelago:
     world: World | None = None  # processes that share the demes
 
     demes: list[Deme] = field(default_factory=list)  # those of this process
-    accounts: list[Account] = field(default_factory=list)  # at the end: of all for the first process, else of its own
+    reports: list[DemeReport] = field(default_factory=list)  # at the end: of all for the first process, else of its own
     reason: str = ""
     failure: Exception | None = None  # what the callback raised
     interruption: Interruption = field(default_factory=Interruption)
@@ -65,9 +65,9 @@ class Archipelago:
     _earlier: float = 0.0
     _began: float = 0.0
     _error: BaseException | None = None
-    _waiting: list[Parcel] = field(default_factory=list)  # for demes of this process, as their checkpoint has it
+    _waiting: list[Message] = field(default_factory=list)  # for demes of this process, as their checkpoint has it
     _outcome: Outcome | None = None
-    _journal: Journal | None = None  # to replay
+    _arrival_log: ArrivalLog | None = None  # to replay
 
     def __post_init__(self) -> None:
         self._budget = Budget(self.stop, self.plan.per_step)
@@ -85,7 +85,7 @@ class Archipelago:
         """Make the demes of this process, and compile all that they need: the clock does not run yet."""
         if self.replay and self.world:
             raise InputError("a record is replayed by the threads of one process; start it without mpiexec or srun")
-        self._journal = read_journal(self.replay, self.identity, len(self.plan)) if self.replay else None
+        self._arrival_log = read_arrival_log(self.replay, self.identity, len(self.plan)) if self.replay else None
         if self.callback:
             self.callback(Progress("compiling", 0, 0, 0.0))
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
@@ -106,46 +106,46 @@ class Archipelago:
         """Run until a budget is met or somebody interrupts."""
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
         with self._saving_on_signal():
-            saved = open_saves(self.resume, self.identity, len(self.plan)) if self.resume else None
+            saved = open_checkpoint(self.resume, self.identity, len(self.plan)) if self.resume else None
             if saved:
                 for deme in self.demes:
                     self._restore(deme, saved)
             if self.world:
-                self.world.meet(self._digest(saved))  # others may still compile, or have failed
+                self.world.check_same_run(self._digest(saved))  # others may still compile, or have failed
             self._began = time.perf_counter()
             left = math.inf if self.replay else self._budget.seconds_left(self.clock())
             with time_limit(left, self._halt):
                 for deme in self.demes if not saved else ():
                     deme.start(solutions)
-                crew = self._run_ranks() if self.world else self._run_threads()
+                workers = self._run_ranks() if self.world else self._run_threads()
         self.seconds = self.clock()
-        self._conclude(crew, ranks)
-        if crew[0].saver:
-            crew[0].saver.finish(self.demes, self.world)
+        self._summarise(workers, ranks)
+        if workers[0].saver:
+            workers[0].saver.finish(self.demes, self.world)
         if self.record and rank == 0:
             try:
-                join_notes(self.record, max(ranks, len(crew)), len(self.plan), self.identity)
+                join_records(self.record, max(ranks, len(workers)), len(self.plan), self.identity)
             except OSError as error:
                 self.notes.append(f"the record of arrivals {self.record} could not be written: {error.strerror}")
         if self.world:
-            self.world.wait()  # nobody leaves before all is saved
-        self._tell("done")
+            self.world.barrier()  # nobody leaves before all is saved
+        self._report_progress("done")
 
-    def _conclude(self, crew: list[Worker], ranks: int) -> None:
+    def _summarise(self, workers: list[Worker], ranks: int) -> None:
         """Put together what all processes have to tell: the first one learns all of it, others what is the best."""
-        for worker in crew:
-            if worker.notes:
-                worker.notes.close()
-                if worker.notes.failure:
-                    self.notes.append(f"what arrived could not be noted for {self.record}: {worker.notes.failure}")
-        problem, mine = self.plan.problem, [account_of(deme) for deme in self.demes]
-        history = join_histories(problem, events_of(self.demes))
-        part = Part(mine, history, [w.reason for w in crew if w.reason], self.notes)
+        for worker in workers:
+            if worker.recorder:
+                worker.recorder.close()
+                if worker.recorder.failure:
+                    self.notes.append(f"what arrived could not be noted for {self.record}: {worker.recorder.failure}")
+        problem, mine = self.plan.problem, [report_of(deme) for deme in self.demes]
+        history = history_of(problem, self.demes)
+        part = ProcessReport(mine, history, [w.reason for w in workers if w.reason], self.notes)
         parts = self.world.gather(part) if self.world else [part]
-        found = conclude(problem, parts, self.seconds) if parts else None
-        self._outcome = self.world.hear(found) if self.world else found
+        found = summarise(problem, parts, self.seconds) if parts else None
+        self._outcome = self.world.broadcast(found) if self.world else found
         assert self._outcome is not None
-        self.accounts = sorted((a for p in parts or [part] for a in p.accounts), key=lambda a: a.number)
+        self.reports = sorted((a for p in parts or [part] for a in p.reports), key=lambda a: a.number)
         self.notes = list(self._outcome.notes)
         left = self.world.size if self.world else 1
         if left < ranks:
@@ -153,7 +153,7 @@ class Archipelago:
         known = ("interrupted", "target", "callback", "seconds")
         self.reason = next((r for r in known if r in self._outcome.reasons), "") or self._ran_out(self._outcome)
 
-    def _tell_failures(self, failures: list[str]) -> None:
+    def _report_failures(self, failures: list[str]) -> None:
         """Why the last checkpoint could not be written, or nothing, if it could."""
         told = f"the checkpoint {self.checkpoint} could not be written: "
         kept = [note for note in self.notes if not note.startswith(told)]
@@ -166,23 +166,23 @@ class Archipelago:
 
     def _run_threads(self) -> list[Worker]:
         """Demes dealt out to threads; this one tells how they get on."""
-        workers = self._count_workers()
+        count = self._count_workers()
         slots, rate = self.islands.send_slots, self.islands.rate
-        transport = Replay(workers, self._journal) if self._journal else Mailboxes(workers, slots, rate)
-        transport.lay(self._waiting)
-        saving = self._plan_saves(workers)
-        crew = [self._hire(k, self.demes[k::workers], transport, saving) for k in range(workers)]
-        threads = [threading.Thread(target=self._man, args=(w, transport), daemon=True) for w in crew]
+        transport = Replay(count, self._arrival_log) if self._arrival_log else Mailboxes(count, slots, rate)
+        transport.restore(self._waiting)
+        saving = self._plan_saves(count)
+        workers = [self._make_worker(k, self.demes[k::count], transport, saving) for k in range(count)]
+        threads = [threading.Thread(target=self._run_worker, args=(w, transport), daemon=True) for w in workers]
         for thread in threads:
             thread.start()
         while any(thread.is_alive() for thread in threads):
             next(t for t in threads if t.is_alive() or t is threads[-1]).join(REPORT_SECONDS)
-            if self._tell("running"):
-                for worker in crew:
+            if self._report_progress("running"):
+                for worker in workers:
                     worker.reason = worker.reason or "callback"
         if self._error is not None:
             raise self._error
-        return crew
+        return workers
 
     def _count_workers(self) -> int:
         return max(1, min(self.threads, len(self.demes)))
@@ -194,10 +194,10 @@ class Archipelago:
         owners = [number % self.world.size for number in range(len(self.plan))]
         while True:
             transport = self.world.connect(owners, self.islands.send_slots, self.islands.rate, row)
-            transport.lay(self._waiting)
+            transport.restore(self._waiting)
             saving = self._plan_saves(self.world.size)
-            worker = self._hire(self.world.rank, self.demes, transport, saving)
-            worker.rest = _Telling(self, worker).do
+            worker = self._make_worker(self.world.rank, self.demes, transport, saving)
+            worker.between_turns = _ProgressReports(self, worker).do
             try:
                 worker.run()
                 return [worker]
@@ -205,19 +205,19 @@ class Archipelago:
                 # Synchronous demes cannot go on: those of a checkpoint are some rounds behind.
                 if self.islands.synchronous or not self.world.survives(error):
                     raise
-                owners = self._adopt()
+                owners = self._take_over()
 
-    def _adopt(self) -> list[int]:
+    def _take_over(self) -> list[int]:
         """Share out the demes of processes that have failed, as their checkpoint has them; the new owners of all."""
         assert self.world is not None
-        kept = self.world.share([deme.number for deme in self.demes])
+        kept = self.world.allgather([deme.number for deme in self.demes])
         owners = {number: rank for rank, numbers in enumerate(kept) for number in numbers}
         orphans = [number for number in range(len(self.plan)) if number not in owners]
         owners |= {number: k % self.world.size for k, number in enumerate(orphans)}
         mine = [number for number in orphans if owners[number] == self.world.rank]
         saved, self._waiting = None, []
         if mine and self.checkpoint and (self.checkpoint / "manifest.json").exists():
-            saved = open_saves(self.checkpoint, self.identity, len(self.plan))
+            saved = open_checkpoint(self.checkpoint, self.identity, len(self.plan))
         for number in mine:
             deme = self._make(number)
             if saved:
@@ -225,11 +225,11 @@ class Archipelago:
             else:
                 deme.start()
             self.demes.append(deme)
-            self.notes.append(f"deme {number} was adopted at step {deme.step}, after a process had failed")
+            self.notes.append(f"deme {number} was taken over at step {deme.step}, after a process had failed")
         return [owners[number] for number in range(len(self.plan))]
 
     def _make(self, number: int) -> Deme:
-        return Deme(number, self.plan.work(number), self.islands, neighbours_of(number, len(self.plan)), self.compiled)
+        return Deme(number, self.plan.setup(number), self.islands, neighbours_of(number, len(self.plan)), self.compiled)
 
     def _restore(self, deme: Deme, saved: SavedSet) -> None:
         state, arrays = saved.read(deme.number)
@@ -240,7 +240,7 @@ class Archipelago:
         if self.checkpoint is None:
             return None
         first = free_set(self.checkpoint) if not self.world or self.world.rank == 0 else 0
-        first = self.world.hear(first) if self.world else first
+        first = self.world.broadcast(first) if self.world else first
         return Saving(
             self.checkpoint,
             self.identity,
@@ -249,31 +249,29 @@ class Archipelago:
             workers,
             self.clock,
             lambda: self._asked,
-            self._tell_failures,
+            self._report_failures,
         )
 
-    def _hire(self, number: int, demes: list[Deme], transport: Transport, saving: Saving | None) -> Worker:
-        journal, shared = self._journal, self._budget.in_steps(self.plan.started)
+    def _make_worker(self, number: int, demes: list[Deme], transport: Transport, saving: Saving | None) -> Worker:
+        log, shared = self._arrival_log, self._budget.in_steps(self.plan.started)
         # A replay goes as far as its record, whatever the clock says.
-        budgets = {
-            deme.number: Budget(Stop(iterations=journal.last[deme.number])) if journal else shared for deme in demes
-        }
+        budgets = {deme.number: Budget(Stop(iterations=log.last[deme.number])) if log else shared for deme in demes}
         worker = Worker(demes, transport, budgets, self.clock, lambda: self.interruption.asked, lambda: None)
-        worker.synchronous, worker.replaying = self.islands.synchronous, journal is not None
+        worker.synchronous, worker.replaying = self.islands.synchronous, log is not None
         worker.saver = Saver(saving, number, demes, transport) if saving else None
-        worker.notes = Notebook(part_of(self.record, number)) if self.record else None
+        worker.recorder = ArrivalRecorder(part_of(self.record, number)) if self.record else None
         if isinstance(transport, Replay):
-            worker.note_round = transport.note_round
+            worker.end_round = transport.end_round
         return worker
 
-    def _man(self, worker: Worker, transport: Mailboxes) -> None:
+    def _run_worker(self, worker: Worker, transport: Mailboxes) -> None:
         try:
             worker.run()
         except threading.BrokenBarrierError:
             pass  # another worker has failed and says why
         except BaseException as error:
             self._error = self._error or error
-            transport.give_up()
+            transport.abort()
 
     def _ran_out(self, outcome: Outcome) -> str:
         """Why there is nothing left to do."""
@@ -299,7 +297,7 @@ class Archipelago:
         finally:
             signal.signal(signal.SIGUSR1, before)
 
-    def _tell(self, stage: str) -> bool:
+    def _report_progress(self, stage: str) -> bool:
         """Tell how far the demes of this process have got; whether the run shall end.
 
         By what they have noted themselves: others may be at work in their sessions.
@@ -362,8 +360,10 @@ class Archipelago:
 
     def best(self) -> Found:
         """The best solution of all demes."""
-        problem, leader = self.plan.problem, self.outcome.leader
-        return Found(leader.measures, problem.encoding.load(space_of(problem), leader.best)[0], leader.found_at)
+        problem, best_deme = self.plan.problem, self.outcome.best_deme
+        return Found(
+            best_deme.measures, problem.encoding.load(space_of(problem), best_deme.best)[0], best_deme.found_at
+        )
 
     def population(self) -> None:
         """There are many, in other threads and processes."""
@@ -374,11 +374,11 @@ class Archipelago:
             **{k: v for k, v in self.islands.described().items() if k != "demes"},
             "ranks": self.world.size if self.world else 1,
             **self.outcome.counts,
-            "demes": [describe(self.plan.problem, a, self.plan.engines[a.number].name) for a in self.accounts],
+            "demes": [describe(self.plan.problem, a, self.plan.engines[a.number].name) for a in self.reports],
         }
 
 
-class _Telling:
+class _ProgressReports:
     """What a process of several does between stretches: tell how its demes get on."""
 
     def __init__(self, run: Archipelago, worker: Worker) -> None:
@@ -389,5 +389,5 @@ class _Telling:
         now = time.perf_counter()
         if now - self._told >= REPORT_SECONDS:
             self._told = now
-            if self._run._tell("running") and not self._worker.reason:
+            if self._run._report_progress("running") and not self._worker.reason:
                 self._worker.reason = "callback"

@@ -30,8 +30,8 @@ class Islands:
         Solutions in an export: the best ones found since the last one first, then random ones.
     export_every, import_every : int
         Iterations from one export or import to the next.
-    holding : float
-        How likely an export is when nothing better was found since the last one.
+    export_probability : float
+        Of an export when nothing better was found since the last one.
     send_slots : int
         Solutions on their way from a deme to one of its neighbours, at most; an export that finds less room is skipped.
     pool : int
@@ -40,8 +40,8 @@ class Islands:
     synchronous : bool
         Whether all demes wait for each other at each export and import. Then a run can be repeated bit for bit on any
         number of threads and processes; else only from a record of its arrivals.
-    lags : list of float
-        Seconds that a deme rests after each stretch of iterations, for each deme: to see what slow ones do to others.
+    delays : list of float
+        Seconds that each deme waits after each stretch of iterations: to see what slow demes do to others.
     """
 
     engine: Engine | Sequence[Engine] | None = None
@@ -49,11 +49,11 @@ class Islands:
     rate: int = 2
     export_every: int = 50
     import_every: int = 25
-    holding: float = 0.05
+    export_probability: float = 0.05
     send_slots: int = 20
     pool: int = 80
     synchronous: bool = False
-    lags: Sequence[float] = ()
+    delays: Sequence[float] = ()
     name = "islands"
 
     def engines(self) -> list[Engine]:
@@ -76,13 +76,13 @@ class Islands:
     def _check(self, demes: int) -> None:
         for name in ("rate", "export_every", "import_every", "send_slots", "pool"):
             check_number(name, getattr(self, name), 1, 10**9)
-        check_number("holding", self.holding, 0, 1, whole=False)
+        check_number("export_probability", self.export_probability, 0, 1, whole=False)
         if not isinstance(self.synchronous, bool):
             raise InputError(f"`synchronous` must be True or False, but got {self.synchronous!r}")
-        if not isinstance(self.lags, (list, tuple, np.ndarray)) or len(self.lags) not in (0, demes):
-            raise InputError(f"`lags` must have a number for each of the {demes} demes, but got {self.lags!r}")
-        for lag in self.lags:
-            check_number("lags", lag, 0, 3600, whole=False)
+        if not isinstance(self.delays, (list, tuple, np.ndarray)) or len(self.delays) not in (0, demes):
+            raise InputError(f"`delays` must have a number for each of the {demes} demes, but got {self.delays!r}")
+        for lag in self.delays:
+            check_number("delays", lag, 0, 3600, whole=False)
         degree = connectivity(demes)
         rate, out, back, slots = self.rate, self.export_every, self.import_every, self.send_slots
         if back * rate > slots * out:
@@ -94,7 +94,7 @@ class Islands:
         if degree * rate > out:
             raise InputError(
                 f"`{degree} * rate <= export_every` must hold for demes with {degree} neighbours, or more arrives than "
-                f"can be taken in (Condition 2 of Liu, Wang 2015), but got rate {rate} and export_every {out}; set "
+                f"can be imported (Condition 2 of Liu, Wang 2015), but got rate {rate} and export_every {out}; set "
                 f"export_every to {degree * rate} or more, or rate to {out // degree} or less"
             )
         if self.pool < slots * degree:

@@ -1,8 +1,8 @@
 """Demes shared by the processes of an MPI job (mpi4py, an extra).
 
-Parcels travel by synchronous sends from a bounded number of slots. A slot is free again when the send is complete, that
-is, when the receiver has begun to take the parcel in: so what is on its way is bounded, which buffered sends
-(MPI_Ibsend, as in the paper) do not give. Nothing ever waits, but for `gather`, `agree_now` and `wait`.
+Messages are sent synchronously from a bounded number of slots. A slot is free again when the send is complete, that
+is, when the receiver has begun to receive it: so what is on its way is bounded, which buffered sends
+(MPI_Ibsend, as in the paper) do not give. Nothing ever waits, but for `flush`, `agree_now` and `barrier`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from systola.errors import InputError, MissingExtra, SystolaError
-from systola.islands.parcel import Parcel, pack, size_of_parcel, unpack
+from systola.islands.message import Message, message_size, pack, unpack
 from systola.islands.transport import Vote
 from systola.model.encodings import Array
 
 _TAG, _PART = 7, 9
-_MOST_PROBES = 16  # messages taken in at a time: whoever is flooded must get on with its own work
+_MOST_PROBES = 16  # messages received at a time: whoever is flooded must get on with its own work
 _NAP_SECONDS = 30e-6
 _PATIENCE_SECONDS = 5.0  # with others that may have the same error to tell
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE")
@@ -32,22 +32,22 @@ _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE")
 _opened: list[MpiWorld] = []  # none or one
 
 
-def told_size() -> int:
+def job_size() -> int:
     """How many processes the job has, as whoever launched it says; 1 if nobody did."""
-    return max(_tasks_of_slurm(), *(_told(name) or 1 for name in _SIZES), 1)
+    return max(_tasks_of_slurm(), *(_environment_number(name) or 1 for name in _SIZES), 1)
 
 
-def told_rank() -> int:
+def job_rank() -> int:
     """The rank of this process; 0 if it is alone."""
     return _opened[0].rank if _opened else 0
 
 
 def _tasks_of_slurm() -> int:
-    told = _told("SLURM_STEP_NUM_TASKS" if "SLURM_STEP_NUM_TASKS" in os.environ else "SLURM_NTASKS")
+    told = _environment_number("SLURM_STEP_NUM_TASKS" if "SLURM_STEP_NUM_TASKS" in os.environ else "SLURM_NTASKS")
     return told if told is not None and "SLURM_PROCID" in os.environ else 1
 
 
-def _told(name: str) -> int | None:
+def _environment_number(name: str) -> int | None:
     """A number that the environment tells; None if it tells none."""
     text = os.environ.get(name, "")
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
@@ -55,7 +55,7 @@ def _told(name: str) -> int | None:
 
 def find_world() -> MpiWorld | None:
     """All processes of this job, if there are several; an error says what is missing."""
-    if told_size() == 1:
+    if job_size() == 1:
         return None
     if not _opened:
         try:
@@ -76,7 +76,7 @@ def find_world() -> MpiWorld | None:
 
 def leave(code: int) -> None:
     """After others have failed, end without MPI's last meeting, for which it would wait in vain."""
-    if _opened and _opened[0].wounded:
+    if _opened and _opened[0].degraded:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -89,14 +89,14 @@ def fail(show: Callable[[], None], code: int) -> None:
         show()
         return
     if not world.has_met:
-        world.come(code, None, time.monotonic() + _PATIENCE_SECONDS)
-    if world.teller in (None, world.rank):
+        world.join_meeting(code, None, time.monotonic() + _PATIENCE_SECONDS)
+    if world.reporter in (None, world.rank):
         show()
         sys.stdout.flush()
         sys.stderr.flush()
-    if world.teller is None:
+    if world.reporter is None:
         world.communicator.Abort(code)
-    world.wait(time.monotonic() + _PATIENCE_SECONDS)  # until it is shown
+    world.barrier(time.monotonic() + _PATIENCE_SECONDS)  # until it is shown
 
 
 class FailedElsewhere(SystolaError):
@@ -114,9 +114,9 @@ class MpiWorld:
         self.communicator = communicator
         self.rank: int = communicator.Get_rank()
         self.size: int = communicator.Get_size()
-        self.wounded = False
+        self.degraded = False
         self.has_met = False
-        self.teller: int | None = None  # who says why the job ends, if all know that it does
+        self.reporter: int | None = None  # who says why the job ends, if all know that it does
         self._meeting = communicator.Dup()
 
     def connect(self, owners: Sequence[int], slots: int, rate: int, row: Array) -> MpiTransport:
@@ -133,25 +133,25 @@ class MpiWorld:
         self.communicator.Revoke()  # whoever has not noticed yet does so now
         self.communicator = self.communicator.Shrink()
         self.rank, self.size = self.communicator.Get_rank(), self.communicator.Get_size()
-        self.wounded = True
+        self.degraded = True
         return True
 
-    def meet(self, digest: int) -> None:
+    def check_same_run(self, digest: int) -> None:
         """Before the first step: an error if another process has failed, or is about to make another run."""
-        code, same = self.come(0, digest, None)
+        code, same = self.join_meeting(0, digest, None)
         if code:
             raise FailedElsewhere(code)
         if not same:
-            self.teller = 0
+            self.reporter = 0
             raise InputError(
                 "all processes of a job must make the same run, but they have different instances, algorithms, "
                 "parameters, budgets or checkpoints; start all of them with the same options and files"
             )
 
-    def come(self, code: int, digest: int | None, until: float | None) -> tuple[int, bool]:
+    def join_meeting(self, code: int, digest: int | None, until: float | None) -> tuple[int, bool]:
         """Meet the others: the exit code of those that have failed, and whether the digests of others are the same.
 
-        Nobody knows the teller if they have not come in time.
+        Nobody knows the reporter if they have not come in time.
         """
         from mpi4py import MPI
 
@@ -164,20 +164,20 @@ class MpiWorld:
             return code, True
         self.has_met = True
         if found[0]:
-            self.teller = self.size - int(found[1])
+            self.reporter = self.size - int(found[1])
         return int(found[0]), bool(found[2] == -found[3] or found[2] == least)
 
-    def share(self, mine: Any) -> list[Any]:
+    def allgather(self, mine: Any) -> list[Any]:
         told: list[Any] = self.communicator.allgather(mine)
         return told
 
     def gather(self, mine: Any) -> list[Any]:
         return self.communicator.gather(mine) or []
 
-    def hear(self, told: Any) -> Any:
+    def broadcast(self, told: Any) -> Any:
         return self.communicator.bcast(told)
 
-    def wait(self, until: float | None = None) -> None:
+    def barrier(self, until: float | None = None) -> None:
         _sleep_until(self.communicator.Ibarrier().Test, until)
 
 
@@ -200,9 +200,9 @@ class MpiTransport:
         self._world = communicator.Dup()
         self._control = communicator.Dup()
         self._rank, self._owners = self._world.Get_rank(), owners
-        self._parcels, self._bytes, self._row = slots // rate, size_of_parcel(rate, row), row
+        self._slots, self._bytes, self._row = slots // rate, message_size(rate, row), row
         self._sends: dict[tuple[int, int], list[tuple[Any, Any]]] = defaultdict(list)
-        self._mail: dict[int, list[Parcel]] = defaultdict(list)
+        self._mail: dict[int, list[Message]] = defaultdict(list)
         self._local: dict[tuple[int, int], int] = defaultdict(int)
         self._taking: list[tuple[Any, Any]] = []
         self._vote: tuple[Any, Any, Any] | None = None
@@ -211,62 +211,62 @@ class MpiTransport:
         self._giving: list[tuple[Any, Any]] = []
         self._getting: list[tuple[Any, Any]] = []
 
-    def post(self, parcel: Parcel) -> bool:
-        link = parcel.source, parcel.target
-        rank = self._owners[parcel.target]
+    def post(self, message: Message) -> bool:
+        link = message.source, message.target
+        rank = self._owners[message.target]
         if rank == self._rank:
-            if self._local[link] >= self._parcels:
+            if self._local[link] >= self._slots:
                 return False
             self._local[link] += 1
-            self._mail[parcel.target].append(parcel)
+            self._mail[message.target].append(message)
             return True
         self._sends[link] = [send for send in self._sends[link] if not send[0].Test()]
-        if len(self._sends[link]) >= self._parcels:
+        if len(self._sends[link]) >= self._slots:
             return False
         room = np.zeros(self._bytes, np.uint8)
-        pack(parcel, room)
+        pack(message, room)
         self._sends[link].append((self._world.Issend([room, self._mpi.BYTE], dest=rank, tag=_TAG), room))
         return True
 
     def is_ready(self, deme: int, step: int) -> bool:
         return True
 
-    def collect(self, deme: int, step: int) -> list[Parcel]:
+    def collect(self, deme: int, step: int) -> list[Message]:
         self._probe()
         box = self._mail.pop(deme, [])
-        for parcel in box:
-            if self._owners[parcel.source] == self._rank:
-                self._local[parcel.source, deme] -= 1
+        for message in box:
+            if self._owners[message.source] == self._rank:
+                self._local[message.source, deme] -= 1
         return box
 
-    def waiting(self, deme: int) -> list[Parcel]:
+    def waiting(self, deme: int) -> list[Message]:
         return list(self._mail.get(deme, ()))
 
-    def lay(self, parcels: list[Parcel]) -> None:
-        for parcel in parcels:
-            self._mail[parcel.target].append(parcel)
-            if self._owners[parcel.source] == self._rank:
-                self._local[parcel.source, parcel.target] += 1
+    def restore(self, messages: list[Message]) -> None:
+        for message in messages:
+            self._mail[message.target].append(message)
+            if self._owners[message.source] == self._rank:
+                self._local[message.source, message.target] += 1
 
     def _probe(self) -> None:
         """Take in some of what is there, for whichever deme of this process it is."""
         for _ in range(_MOST_PROBES):
-            message = self._world.Improbe(source=self._mpi.ANY_SOURCE, tag=_TAG)
-            if message is None:
+            probed = self._world.Improbe(source=self._mpi.ANY_SOURCE, tag=_TAG)
+            if probed is None:
                 break
             room = np.zeros(self._bytes, np.uint8)
-            self._taking.append((message.Irecv([room, self._mpi.BYTE]), room))
+            self._taking.append((probed.Irecv([room, self._mpi.BYTE]), room))
         while self._taking and self._taking[0][0].Test():
             _, room = self._taking.pop(0)
-            parcel = unpack(room, self._row)
-            self._mail[parcel.target].append(parcel)
+            message = unpack(room, self._row)
+            self._mail[message.target].append(message)
 
-    def hand_in(self, part: bytes) -> None:
+    def send_part(self, part: bytes) -> None:
         room = np.frombuffer(part, np.uint8)
         self._giving = [send for send in self._giving if not send[0].Test()]
         self._giving.append((self._world.Issend([room, self._mpi.BYTE], dest=0, tag=_PART), room))
 
-    def handed_in(self) -> list[bytes]:
+    def collect_parts(self) -> list[bytes]:
         self._take_parts()
         parts, self._parts = self._parts, []
         return parts
@@ -275,15 +275,15 @@ class MpiTransport:
         if self._rank > 0:
             return
         status = self._mpi.Status()
-        while (message := self._world.Improbe(source=self._mpi.ANY_SOURCE, tag=_PART, status=status)) is not None:
+        while (probed := self._world.Improbe(source=self._mpi.ANY_SOURCE, tag=_PART, status=status)) is not None:
             room = np.zeros(status.Get_count(self._mpi.BYTE), np.uint8)
-            self._getting.append((message.Irecv([room, self._mpi.BYTE]), room))
+            self._getting.append((probed.Irecv([room, self._mpi.BYTE]), room))
         done = [got for got in self._getting if got[0].Test()]
         self._getting = [got for got in self._getting if all(got is not other for other in done)]
         self._parts += [room.tobytes() for _, room in done]
 
-    def gather(self) -> None:
-        """My parcels have been taken in, then all ranks say so of theirs; until then, take in what comes."""
+    def flush(self) -> None:
+        """Wait until my messages have been received and all ranks say so of theirs; meanwhile receive what comes."""
 
         def all_taken() -> bool:
             self._probe()

@@ -10,15 +10,15 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.engines.engine import Design, Engine
-from systola.engines.immigration import hosts
+from systola.engines.migration import supports_migration
 from systola.errors import InputError
 from systola.islands.deme import seed_of
 from systola.model.problem import Problem
 
 
-def lay_out(problem: Problem, engines: Sequence[Engine]) -> list[Design]:
+def plan_demes(problem: Problem, engines: Sequence[Engine]) -> list[Design]:
     """The design of each engine; those that are the same have the same one."""
     made: dict[Any, Design] = {}
     designs = []
@@ -51,7 +51,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for design, engine in {id(d): (d, e) for d, e in zip(self.designs, self.engines, strict=True)}.values():
-            if not hosts(design.record):
+            if not supports_migration(design.record):
                 raise InputError(
                     f"{engine.name} does not support migration, so it cannot be used in Islands; choose another engine"
                 )
@@ -59,9 +59,9 @@ class Plan:
     def __len__(self) -> int:
         return len(self.designs)
 
-    def work(self, deme: int) -> Work:
+    def setup(self, deme: int) -> Setup:
         """What a deme runs."""
-        return Work(self.problem, self.designs[deme], self.measures, self.dtype, seed_of(self.seed, deme))
+        return Setup(self.problem, self.designs[deme], self.measures, self.dtype, seed_of(self.seed, deme))
 
     @cached_property
     def started(self) -> int:

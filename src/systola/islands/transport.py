@@ -1,4 +1,4 @@
-"""How parcels get from deme to deme, and how those who run them agree when to end.
+"""How messages get from deme to deme, and how those who run them agree when to end.
 
 A worker is whoever runs some of the demes, one after the other: a thread, or a process of MPI. The
 contract: a full mailbox makes `post` return False; it never blocks the sender.
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-from systola.islands.parcel import Parcel
+from systola.islands.message import Message
 from systola.model.encodings import Array
 
 END, BREAK = 1, 2  # halt: after this round of synchronous demes, or at once
@@ -35,22 +35,22 @@ class Vote(NamedTuple):
 class Transport(Protocol):
     """One worker's end."""
 
-    def post(self, parcel: Parcel) -> bool:
-        """Send a parcel; false if there is no slot free for it."""
+    def post(self, message: Message) -> bool:
+        """Send a message; false if there is no slot free for it."""
 
     def is_ready(self, deme: int, step: int) -> bool:
         """Whether a deme may import after this step; only a replay holds it back."""
 
-    def collect(self, deme: int, step: int) -> list[Parcel]:
+    def collect(self, deme: int, step: int) -> list[Message]:
         """What has arrived for a deme, in the order of arrival."""
 
-    def gather(self) -> None:
+    def flush(self) -> None:
         """Wait until all that anybody has posted has arrived. All workers call it."""
 
-    def waiting(self, deme: int) -> list[Parcel]:
+    def waiting(self, deme: int) -> list[Message]:
         """What has arrived for a deme and was not collected."""
 
-    def lay(self, parcels: list[Parcel]) -> None:
+    def restore(self, messages: list[Message]) -> None:
         """What was waiting when a checkpoint was made."""
 
     def agree(self, vote: Vote) -> Vote | None:
@@ -59,10 +59,10 @@ class Transport(Protocol):
     def agree_now(self, vote: Vote) -> Vote:
         """What all say now: all workers call it and wait for each other."""
 
-    def hand_in(self, part: bytes) -> None:
+    def send_part(self, part: bytes) -> None:
         """Something for the first worker."""
 
-    def handed_in(self) -> list[bytes]:
+    def collect_parts(self) -> list[bytes]:
         """To the first worker since it last asked."""
 
 
@@ -78,19 +78,19 @@ class World(Protocol):
     def survives(self, error: BaseException) -> bool:
         """Whether others have failed and those left may go on without them; rank and size are then new ones."""
 
-    def meet(self, digest: int) -> None:
+    def check_same_run(self, digest: int) -> None:
         """Before the first step: an error if another process has failed, or is about to make another run."""
 
-    def share(self, mine: Any) -> list[Any]:
+    def allgather(self, mine: Any) -> list[Any]:
         """What every process has to tell, in the order of ranks."""
 
     def gather(self, mine: Any) -> list[Any]:
         """The same for rank 0 alone; nothing for others."""
 
-    def hear(self, told: Any) -> Any:
+    def broadcast(self, told: Any) -> Any:
         """What rank 0 tells."""
 
-    def wait(self) -> None:
+    def barrier(self) -> None:
         """Until all are here."""
 
 
@@ -99,9 +99,9 @@ class Mailboxes:
 
     def __init__(self, workers: int, slots: int, rate: int) -> None:
         self.workers = workers
-        self._slots = slots // rate  # parcels
+        self._slots = slots // rate  # messages
         self._lock = threading.Lock()
-        self._mail: dict[int, list[Parcel]] = defaultdict(list)
+        self._mail: dict[int, list[Message]] = defaultdict(list)
         self._underway: dict[tuple[int, int], int] = defaultdict(int)
         self._barrier = threading.Barrier(workers)
         self._poll = threading.Barrier(workers, self._count)
@@ -110,37 +110,37 @@ class Mailboxes:
         self._given_up = False
         self._parts: list[bytes] = []
 
-    def post(self, parcel: Parcel) -> bool:
+    def post(self, message: Message) -> bool:
         with self._lock:
-            link = parcel.source, parcel.target
+            link = message.source, message.target
             if self._underway[link] >= self._slots:
                 return False
             self._underway[link] += 1
-            self._mail[parcel.target].append(parcel)
+            self._mail[message.target].append(message)
             return True
 
     def is_ready(self, deme: int, step: int) -> bool:
         return True
 
-    def collect(self, deme: int, step: int) -> list[Parcel]:
+    def collect(self, deme: int, step: int) -> list[Message]:
         if not self._mail.get(deme):
             return []
         with self._lock:
             box = self._mail.pop(deme)
-            for parcel in box:
-                self._underway[parcel.source, deme] -= 1
+            for message in box:
+                self._underway[message.source, deme] -= 1
         return box
 
-    def gather(self) -> None:
+    def flush(self) -> None:
         self._barrier.wait()
 
-    def waiting(self, deme: int) -> list[Parcel]:
+    def waiting(self, deme: int) -> list[Message]:
         with self._lock:
             return list(self._mail.get(deme, ()))
 
-    def lay(self, parcels: list[Parcel]) -> None:
-        for parcel in parcels:
-            self.post(parcel)
+    def restore(self, messages: list[Message]) -> None:
+        for message in messages:
+            self.post(message)
 
     def agree(self, vote: Vote) -> Vote:
         with self._lock:
@@ -164,16 +164,16 @@ class Mailboxes:
         """When all have voted, and before anybody goes on."""
         self._counted = _largest(self._said)
 
-    def hand_in(self, part: bytes) -> None:
+    def send_part(self, part: bytes) -> None:
         with self._lock:
             self._parts.append(part)
 
-    def handed_in(self) -> list[bytes]:
+    def collect_parts(self) -> list[bytes]:
         with self._lock:
             parts, self._parts = self._parts, []
         return parts
 
-    def give_up(self) -> None:
+    def abort(self) -> None:
         """After an error: nobody waits any longer."""
         self._given_up = True
         self._barrier.abort()

@@ -1,4 +1,4 @@
-"""A worker runs some demes, a stretch of each in turn, and moves their parcels.
+"""A worker runs some demes, a stretch of each in turn, and moves their messages.
 
 Asynchronous demes take turns by what they have spent, so that one with long steps does not hold up the others. That is
 solutions made and measured, which anybody would count alike; or seconds, if seconds are what the run is given.
@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from systola.islands.arrival_log import ArrivalRecorder
+from systola.islands.checkpoints import Saver
 from systola.islands.deme import Deme
-from systola.islands.journal import Notebook
-from systola.islands.parcel import Parcel
-from systola.islands.saves import Saver
+from systola.islands.message import Message
 from systola.islands.transport import BREAK, END, Transport, Vote
 from systola.run.budget import Budget, Spent
 from systola.run.execution import CALL_SECONDS
@@ -32,11 +32,11 @@ class Worker:
     budgets: Mapping[int, Budget]  # of each deme, in steps
     clock: Callable[[], float]  # seconds since the beginning of the run
     interrupted: Callable[[], bool]
-    rest: Callable[[], None]  # what else is to be done from time to time
+    between_turns: Callable[[], None]  # what else is to be done from time to time
     synchronous: bool = False
     replaying: bool = False
-    note_round: Callable[[bool], None] = lambda idle: None  # in a replay: whether there was nothing to do
-    notes: Notebook | None = None
+    end_round: Callable[[bool], None] = lambda idle: None  # in a replay: whether there was nothing to do
+    recorder: ArrivalRecorder | None = None
     saver: Saver | None = None
     reason: str = ""
     _held: set[int] = field(default_factory=set)  # demes that wait for what they need, in a replay
@@ -44,15 +44,15 @@ class Worker:
 
     def run(self) -> None:
         """Go on until all agree to end."""
-        (self._go_together if self.synchronous else self._go_alone)()
-        if self.notes:
+        (self._run_synchronously if self.synchronous else self._run_asynchronously)()
+        if self.recorder:
             for deme in self.demes:
-                self.notes.note_last(deme.number, deme.step)
+                self.recorder.record_last_step(deme.number, deme.step)
 
-    def _go_alone(self) -> None:
+    def _run_asynchronously(self) -> None:
         """Each deme at its own pace."""
         while not ((told := self.transport.agree(self._vote())) and told.over):
-            idle, on_turn = True, self._whose_turn()
+            idle, on_turn = True, self._demes_on_turn()
             for deme in self.demes:
                 if deme.number in self._held:
                     idle = not self._import(deme) and idle
@@ -66,15 +66,15 @@ class Worker:
                     self._receive(deme, self.transport.collect(deme.number, deme.step))
                 self._check(deme)
             self._pause(told)
-            self.note_round(idle)
+            self.end_round(idle)
             if idle:
                 time.sleep(_REST_SECONDS)
         if not self.replaying:
-            self.transport.gather()
+            self.transport.flush()
             for deme in self.demes:
                 self._receive(deme, self.transport.collect(deme.number, deme.step))
 
-    def _whose_turn(self) -> set[int]:
+    def _demes_on_turn(self) -> set[int]:
         """The demes that have not spent more than others have on average."""
         active = [d.number for d in self.demes if d.number not in self._held and self._may_go_on(d)]
         total = sum(self._spent[number] for number in active)
@@ -82,13 +82,13 @@ class Worker:
 
     def _take_turn(self, deme: Deme) -> bool:
         began, step = time.perf_counter(), deme.step
-        stopped = self._stretch(deme, deme.next_stop())
+        stopped = self._run_stretch(deme, deme.next_stop())
         by_time = self.budgets[deme.number].stop.seconds is not None
         made = (deme.step - step) * deme.search.per_step
         self._spent[deme.number] += time.perf_counter() - began if by_time else made
         return stopped
 
-    def _go_together(self) -> None:
+    def _run_synchronously(self) -> None:
         """All demes wait for each other wherever one exports or imports.
 
         A round that is broken off leaves each deme where it is, and what was sent in the boxes: it can be gone on with.
@@ -96,20 +96,20 @@ class Worker:
         told = Vote(more=1)
         while not told.over:
             for deme in self.demes:
-                if deme.step < deme.goal and self._may_go_on(deme) and self._stretch(deme, deme.goal):
+                if deme.step < deme.goal and self._may_go_on(deme) and self._run_stretch(deme, deme.goal):
                     self._export(deme)
             for deme in self.demes:
                 self._check(deme)
             began = time.perf_counter()
-            self.transport.gather()
+            self.transport.flush()
             arrived = {d.number: self.transport.collect(d.number, d.step) for d in self.demes if d.imports_now()}
             told = self.transport.agree_now(self._vote())  # all have collected before anybody sends again
             for deme in self.demes:
-                parcels = sorted(arrived.get(deme.number, ()), key=lambda p: (p.source, p.serial))
+                messages = sorted(arrived.get(deme.number, ()), key=lambda p: (p.source, p.serial))
                 if told.halt == BREAK:
-                    self.transport.lay(parcels)
+                    self.transport.restore(messages)
                 else:
-                    self._take_in(deme, parcels)
+                    self._record_and_receive(deme, messages)
                     deme.goal = deme.next_stop() if deme.step == deme.goal else deme.goal
             for deme in self.demes:
                 deme.counters.migrating += (time.perf_counter() - began) / len(self.demes)
@@ -122,8 +122,8 @@ class Worker:
 
     def _pause(self, told: Vote | None) -> None:
         if self.saver:
-            self.saver.attend(told)
-        self.rest()
+            self.saver.act_on(told)
+        self.between_turns()
 
     def _may_go_on(self, deme: Deme) -> bool:
         if self.reason:
@@ -133,7 +133,7 @@ class Worker:
     def _is_done(self) -> bool:
         return not self._held and not any(self._may_go_on(deme) for deme in self.demes)
 
-    def _stretch(self, deme: Deme, stop: int) -> bool:
+    def _run_stretch(self, deme: Deme, stop: int) -> bool:
         """Steps up to the next export or import; false if the run ends before."""
         budget = self.budgets[deme.number]
         last = min(stop, budget.last_step())  # whether a deme has stalled is known only where it stops
@@ -143,12 +143,12 @@ class Worker:
                 self.reason = "seconds"
             elif self.interrupted():
                 self.reason = "interrupted"
-        deme.look(self.clock(), deme.step == stop)
+        deme.update_history(self.clock(), deme.step == stop)
         return deme.step == stop
 
     def _check(self, deme: Deme) -> None:
         target = self.budgets[deme.number].stop.target
-        if target is not None and not self.reason and reaches(deme.work.problem, deme.latest[2], target):
+        if target is not None and not self.reason and reaches(deme.setup.problem, deme.latest[2], target):
             self.reason = "target"
 
     def _export(self, deme: Deme) -> None:
@@ -156,11 +156,11 @@ class Worker:
         if deme.exports_now():
             rows, elite = deme.choose()
             for target in deme.neighbours:
-                parcel = deme.parcel_for(target, rows, elite)
-                accepted = self.transport.post(parcel)
-                deme.count_sent(parcel, accepted)
-                if not accepted and self.notes:
-                    self.notes.note_skip(parcel)
+                message = deme.message_for(target, rows, elite)
+                accepted = self.transport.post(message)
+                deme.count_sent(message, accepted)
+                if not accepted and self.recorder:
+                    self.recorder.record_skip(message)
         deme.counters.migrating += time.perf_counter() - began
 
     def _import(self, deme: Deme) -> bool:
@@ -169,16 +169,16 @@ class Worker:
             return False
         self._held.discard(deme.number)
         began = time.perf_counter()
-        self._take_in(deme, self.transport.collect(deme.number, deme.step))
+        self._record_and_receive(deme, self.transport.collect(deme.number, deme.step))
         deme.counters.migrating += time.perf_counter() - began
         return True
 
-    def _take_in(self, deme: Deme, parcels: list[Parcel]) -> None:
-        if self.notes:
-            self.notes.note_import(deme.number, deme.step, parcels)
-        self._receive(deme, parcels)
+    def _record_and_receive(self, deme: Deme, messages: list[Message]) -> None:
+        if self.recorder:
+            self.recorder.record_import(deme.number, deme.step, messages)
+        self._receive(deme, messages)
 
     @staticmethod
-    def _receive(deme: Deme, parcels: list[Parcel]) -> None:
-        for parcel in parcels:
-            deme.take_in(parcel)
+    def _receive(deme: Deme, messages: list[Message]) -> None:
+        for message in messages:
+            deme.receive(message)

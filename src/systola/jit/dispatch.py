@@ -1,7 +1,7 @@
-"""Verbs choose their body by the type of their first argument, a record; for a step, by the type of its problem.
+"""Functions dispatched on the type of their first argument, a record; for a step, on the type of its problem.
 
-A verb is called alike in plain Python, in a kernel for the CPU and in a kernel for CUDA. Interpreted, it looks its
-body up in a table; compiled, Numba's `overload` asks the same table at compile time, so that a call costs nothing.
+They are called alike in plain Python, in a kernel for the CPU and in a kernel for CUDA. Interpreted, a call looks its
+implementation up in a table; compiled, Numba's `overload` asks the same table at compile time: a call costs nothing.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from systola.errors import InputError
 from systola.jit.digest import digest_of_functions
 from systola.jit.private import CALLED, COUNTING, INLINED
 
-Body = Callable[..., Any]
-F = TypeVar("F", bound=Body)
+Implementation = Callable[..., Any]
+F = TypeVar("F", bound=Implementation)
 
-_bodies: dict[tuple[str, str], Body] = {}
+_implementations: dict[tuple[str, str], Implementation] = {}
 _BY_PROBLEM = "problem"  # a field that only the record of a step has: what it does goes by the problem's type
 
 
-_helpers: dict[Body, str] = {}
+_helpers: dict[Implementation, str] = {}
 
 
-def admit_helpers(helpers: Iterable[Any]) -> None:
+def register_helpers(helpers: Iterable[Any]) -> None:
     """Let kernels call these plain functions, which users' methods and operators call; they need no decorator.
 
     Numba compiles a function once in a process. One whose constants have changed since would go on with the old ones.
@@ -42,50 +42,50 @@ def admit_helpers(helpers: Iterable[Any]) -> None:
             )
 
 
-def give_body(verb: str, record: Any, body: Body) -> None:
-    """Say what `verb` does for records of this type."""
-    _bodies[verb, record.__name__] = body
+def register(function: str, record: Any, implementation: Implementation) -> None:
+    """Say what the dispatched function of this name does for records of this type."""
+    _implementations[function, record.__name__] = implementation
 
 
-def body_of(verb: str, record: Any) -> Body:
-    """The body of `verb` for this record, or for the problem of a step; a TypeError names what is missing."""
+def implementation_of(function: str, record: Any) -> Implementation:
+    """What a dispatched function does for this record, or for a step's problem; a TypeError names what is missing."""
     name = type(getattr(record, _BY_PROBLEM, record)).__name__
     try:
-        return _bodies[verb, name]
+        return _implementations[function, name]
     except KeyError:
-        raise TypeError(f"{name} has no {verb}") from None
+        raise TypeError(f"{name} has no {function}") from None
 
 
-def has_body(verb: str, record: Any) -> bool:
-    """Whether `verb` means anything for records of this type."""
-    return (verb, record.__name__) in _bodies
+def has_implementation(function: str, record: Any) -> bool:
+    """Whether a dispatched function is implemented for records of this type."""
+    return (function, record.__name__) in _implementations
 
 
-def verb(call: F) -> F:
-    """Make a plain function that calls `body_of` a verb that compiled code can call, too: inlined, no allocation."""
-    return _make_verb(call, INLINED)
+def dispatched(call: F) -> F:
+    """Make a function that calls `implementation_of` callable from compiled code, too; inlined, no allocation."""
+    return _dispatch(call, INLINED)
 
 
-def large_verb(call: F) -> F:
-    """A verb whose bodies take their time, so that a call is nothing beside it; inlined wherever it is called, it would
-    be compiled as often."""
-    return _make_verb(call, CALLED)
+def dispatched_call(call: F) -> F:
+    """As `dispatched`, but not inlined: for implementations so long that a call is nothing beside them, and that would
+    be compiled once for each place that calls them."""
+    return _dispatch(call, CALLED)
 
 
-def objective_verb(call: F) -> F:
-    """A verb whose bodies are users' code: may allocate, and a division by zero raises as in Python."""
-    return _make_verb(call, {"error_model": "python", **COUNTING})
+def dispatched_objective(call: F) -> F:
+    """As `dispatched`, for users' code: it may allocate, and a division by zero raises as in Python."""
+    return _dispatch(call, {"error_model": "python", **COUNTING})
 
 
-def _make_verb(call: F, options: dict[str, Any]) -> F:
+def _dispatch(call: F, options: dict[str, Any]) -> F:
     name = call.__name__
 
-    def choose(first: Any, *rest: Any) -> Body | None:
+    def choose(first: Any, *rest: Any) -> Implementation | None:
         if not isinstance(first, types.BaseNamedTuple):
             return None
         if _BY_PROBLEM in first.fields:
             first = first.types[first.fields.index(_BY_PROBLEM)]
-        return _bodies.get((name, first.instance_class.__name__))
+        return _implementations.get((name, first.instance_class.__name__))
 
     overload(call, strict=False, jit_options=options)(choose)
     return call

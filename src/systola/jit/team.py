@@ -23,10 +23,10 @@ _ARRIVED, _PASSED, BROKEN, OUTCOME, _ORDER, _MEMBERS = range(0, 6 * _LINE, _LINE
 # An order: what to do, how many threads do it, for which part of the work; and two numbers more.
 KIND, THREADS, LOW, HIGH, FIRST, COUNT = range(_ORDER, _ORDER + 6)
 # A thread's line: the next of its share; how many orders there were for it, and how many it has seen; if it sleeps.
-_NEXT, _CALLED, _SEEN, AWAY = range(4)
+_NEXT, _CALLED, _SEEN, ASLEEP = range(4)
 
-DISMISS = 0  # the order to leave; others are the kernel's
-REST, LEAVE = range(2)  # what a kernel returns to a thread that is not the caller's: sleep, or end
+STOP = 0  # the order to leave; others are the kernel's
+SLEEP, EXIT = range(2)  # what a kernel returns to a thread that is not the caller's: sleep, or end
 _PARTS = 8  # in so many parts a thread takes its share
 _SPINS, _LOOKS = 500, 2000  # looks at what is waited for before giving way to others; and before going to sleep
 
@@ -41,7 +41,7 @@ def member(me: int) -> int:
     return _MEMBERS + me * _LINE
 
 
-def announce(team: NDArray[np.int64], order: tuple[int, ...], threads: int) -> None:
+def publish(team: NDArray[np.int64], order: tuple[int, ...], threads: int) -> None:
     """Let so many threads, the caller's included, see an order.
 
     Only those who are to carry it out: the next order is written when they have met, and nobody else may still look.
@@ -65,10 +65,10 @@ def await_order(team: Any, me: Any) -> Any:
             give_way()
         if looks > _LOOKS:
             # Said before looking once more: either it is seen here, or the caller sees that this thread sleeps.
-            fetch_add(team, mine + AWAY, 1)
+            fetch_add(team, mine + ASLEEP, 1)
             if load(team, mine + _CALLED) == seen:
                 return False
-            fetch_add(team, mine + AWAY, -1)
+            fetch_add(team, mine + ASLEEP, -1)
     team[mine + _SEEN] = seen + 1
     return True
 
@@ -82,7 +82,7 @@ def share_out(team: Any) -> None:
 
 
 @inlined
-def take(team: Any, owner: Any) -> Any:
+def next_part(team: Any, owner: Any) -> Any:
     """The next part of a thread's share, from first to last; there is none when both are the same."""
     low, width, threads = team[LOW], team[HIGH] - team[LOW], team[THREADS]
     end = low + width * (owner + 1) // threads

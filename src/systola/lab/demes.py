@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.errors import InputError
 from systola.islands.deme import Deme, seed_of
 from systola.islands.islands import Islands
@@ -55,8 +55,8 @@ def make_demes(problem: Problem, islands: Islands, seed: int = 1) -> list[Deme]:
     engines = islands.engines()
     demes = []
     for number, engine in enumerate(engines):
-        work = Work(problem, engine.prepare(problem), measures, dtype, seed_of(seed, number))
-        deme = Deme(number, work, islands, neighbours_of(number, len(engines)))
+        setup = Setup(problem, engine.prepare(problem), measures, dtype, seed_of(seed, number))
+        deme = Deme(number, setup, islands, neighbours_of(number, len(engines)))
         deme.search.compile()
         deme.start()
         demes.append(deme)
@@ -91,31 +91,31 @@ def take_census(problem: Problem, islands: Islands, stop: Stop, threads: int = 1
     if senses_of(problem) != (MINIMISE,) or not (stop.seconds or stop.iterations):
         raise InputError("a census needs one objective that is minimised, and a budget of seconds or iterations")
     demes = make_demes(problem, islands, seed)
-    workers = max(1, min(threads, len(demes)))
-    transport = Mailboxes(workers, islands.send_slots, islands.rate)
+    count = max(1, min(threads, len(demes)))
+    transport = Mailboxes(count, islands.send_slots, islands.rate)
     budgets = dict.fromkeys(range(len(demes)), Budget(stop))
     halted = threading.Event()
     began = time.perf_counter()
-    crew, books = [], []
-    for k in range(workers):
+    workers, books = [], []
+    for k in range(count):
         book: dict[int, Any] = {}
-        mine = demes[k::workers]
-        crew.append(
+        mine = demes[k::count]
+        workers.append(
             Worker(mine, transport, budgets, lambda: time.perf_counter() - began, halted.is_set, _noting(mine, book))
         )
-        crew[-1].synchronous = islands.synchronous
+        workers[-1].synchronous = islands.synchronous
         books.append(book)
 
-    def man(worker: Worker) -> None:
+    def run_worker(worker: Worker) -> None:
         try:
             worker.run()
         except BaseException:
-            transport.give_up()  # or others would wait for this one
+            transport.abort()  # or others would wait for this one
             raise
 
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(count) as pool:
         try:
-            for done in [pool.submit(man, worker) for worker in crew]:
+            for done in [pool.submit(run_worker, worker) for worker in workers]:
                 done.result()
         except BaseException:
             halted.set()
@@ -131,13 +131,13 @@ def _noting(demes: list[Deme], book: dict[int, Any]) -> Callable[[], None]:
 
     def note() -> None:
         for deme in demes:
-            population, size = deme.session.population(), deme.work.design.started
+            population, size = deme.session.population(), deme.setup.design.started
             rows = population.x[:size]
             new = (rows != before[deme.number]).any(axis=1) if deme.number in before else np.ones(size, bool)
             before[deme.number] = rows
             for place in np.flatnonzero(new):
                 measures = population.scores[place]
-                if violation_of(deme.work.problem, measures) == 0:
-                    book[hash(rows[place].tobytes())] = objective_of(deme.work.problem, measures)
+                if violation_of(deme.setup.problem, measures) == 0:
+                    book[hash(rows[place].tobytes())] = objective_of(deme.setup.problem, measures)
 
     return note

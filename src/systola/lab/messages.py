@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from systola.islands.message import Message, message_size
 from systola.islands.mpi import MpiWorld, find_world
-from systola.islands.parcel import Parcel, size_of_parcel
 
-_RATE = 2  # solutions in a parcel
+_RATE = 2  # solutions in a message
 _ROW = np.zeros(1600, np.int32)  # as those of the paper's largest instance
 _REPEATS = 400
 _WARM_UP = 40
@@ -26,7 +26,7 @@ def measure_messages(world: MpiWorld) -> dict[str, float]:
     All processes of the job call this, and all get the same: medians, of what passes between ranks 0 and 1, and of
     barriers of all. Nothing else should run on their cores.
     """
-    size = size_of_parcel(_RATE, _ROW)
+    size = message_size(_RATE, _ROW)
     empty, full = (_time_journey(world, bytes_) for bytes_ in (0, size))
     export, take, probe = _time_handling(world)
     costs = {
@@ -37,7 +37,7 @@ def measure_messages(world: MpiWorld) -> dict[str, float]:
         "probe_seconds": probe,
         "barrier_seconds": _time_barrier(world),
     }
-    return dict(world.share(costs)[0])
+    return dict(world.allgather(costs)[0])
 
 
 def find_message_costs() -> tuple[int, dict[str, float]]:
@@ -75,16 +75,16 @@ def _time_journey(world: MpiWorld, size: int) -> float:
 
 
 def _time_handling(world: MpiWorld) -> tuple[float, float, float]:
-    """What rank 0 needs to post a parcel, to take one that is there, and to see that there is none."""
-    # Slots enough for all: that a parcel was taken is not always known at once, and the other waits for the next one.
+    """What rank 0 needs to post a message, to take one that is there, and to see that there is none."""
+    # Slots enough for all: that a message was taken is not always known at once, and the other waits for the next one.
     transport = world.connect(range(world.size), (_WARM_UP + _REPEATS) * _RATE, _RATE, _ROW)
     probing = _repeat(lambda: _timed(lambda: transport.collect(world.rank, 0)))
-    parcel = Parcel(1 - world.rank, world.rank, 0, 0, np.zeros(_RATE, np.uint8), np.stack([_ROW] * _RATE))
+    message = Message(1 - world.rank, world.rank, 0, 0, np.zeros(_RATE, np.uint8), np.stack([_ROW] * _RATE))
     posting, taking = [], []
     for _ in range(_WARM_UP + _REPEATS):
-        world.wait()  # both have emptied their boxes
+        world.barrier()  # both have emptied their boxes
         if world.rank < 2:
-            posting.append(_timed(lambda: transport.post(parcel)))
+            posting.append(_timed(lambda: transport.post(message)))
         world.communicator.Barrier()
         came = False
         while world.rank < 2 and not came:
@@ -93,7 +93,7 @@ def _time_handling(world: MpiWorld) -> tuple[float, float, float]:
             took = time.perf_counter() - began
         if world.rank < 2:
             taking.append(took)
-    transport.gather()  # before its buffers go, the other may still read from them
+    transport.flush()  # before its buffers go, the other may still read from them
     return median(posting[_WARM_UP:] or [0.0]), median(taking[_WARM_UP:] or [0.0]), probing
 
 

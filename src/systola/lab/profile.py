@@ -15,7 +15,7 @@ from typing import Any
 import numba
 
 from systola.backends.cpu import CpuSession
-from systola.backends.session import Work
+from systola.backends.session import Setup
 from systola.engines.engine import Design
 from systola.engines.pareto import PLS
 from systola.errors import InputError
@@ -93,7 +93,7 @@ def profile_search(problem: Problem, engine: PLS, iterations: int, seed: int = 1
         state = run.save()
         for _ in range(REPEATS):
             whole, measuring = (part.time(state, step) for part in parts[:2])
-            # Over no lanes a step is what concludes it; of the evaluation that is nothing but the loop around it.
+            # Over no lanes a step is its end alone; of the evaluation that is nothing but the loop around it.
             looking = parts[2].time(state, step, alone=True) - parts[1].time(state, step, alone=True)
             rounds.append((whole, measuring, looking))
     run.sweep(step + 1, iterations - step, 0, run.lanes)
@@ -108,7 +108,7 @@ class _Part:
         self._session = _open(*self._args)
 
     def time(self, state: dict[str, Array], step: int, alone: bool = False) -> float:
-        """Seconds of the step after this one; what concludes it, if it is alone. The second time: caches are warm."""
+        """Seconds of the step after this one; its end alone, if it has no lanes. The second time: caches are warm."""
         took = 0.0
         for _ in range(2):
             if len(state["population.memory"]) < len(self._session.save()["population.memory"]):
@@ -122,7 +122,7 @@ class _Part:
 def _open(problem: Problem, design: Design, seed: int, threads: int) -> CpuSession:
     """A session, compiled before anything is timed."""
     _, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), "cpu")
-    session = CpuSession(Work(problem, design, measures, dtype, seed), threads)
+    session = CpuSession(Setup(problem, design, measures, dtype, seed), threads)
     session.compile()
     return session
 

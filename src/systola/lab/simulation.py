@@ -43,7 +43,7 @@ class Migration:
         Iterations from one export, or import, to the next.
     rate
         Solutions in a message; a message goes to each of the four neighbours.
-    holding
+    export_probability
         The chance that a deme exports though its best solution is no better than at its last export.
     slots
         Messages of a deme that may be under way; one without a free slot is skipped. A slot is free again when the
@@ -55,7 +55,7 @@ class Migration:
     export_interval: int = 50
     import_interval: int = 25
     rate: int = 2
-    holding: float = 1 / 20
+    export_probability: float = 1 / 20
     slots: int = 20
     pool: int = 80
 
@@ -64,7 +64,7 @@ class Migration:
             check_number(name, getattr(self, name), 1, 10**6)
         for name in ("rate", "slots", "pool"):
             check_number(name, getattr(self, name), 1, 10**4)
-        check_number("holding", self.holding, 0, 1, whole=False)
+        check_number("export_probability", self.export_probability, 0, 1, whole=False)
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def _state_rules(demes: int, rounds: int, machine: Machine, migration: Migration
         export_interval=int(migration.export_interval),
         import_interval=int(migration.import_interval),
         rate=int(migration.rate),
-        holding=float(migration.holding),
+        export_probability=float(migration.export_probability),
         improvements=float(search.improvements),
         hardness=float(search.hardness),
         stride=float(search.stride),

@@ -41,7 +41,7 @@ class Rules(NamedTuple):
     export_interval: int
     import_interval: int
     rate: int
-    holding: float
+    export_probability: float
     improvements: float
     hardness: float
     stride: float
@@ -122,7 +122,7 @@ def _search(rules: Any, demes: Any, deme: Any, iterations: Any) -> Any:
 def _export(rules: Any, demes: Any, deme: Any, time: Any) -> Any:
     """Post a message to each neighbour for which a slot is free, unless the deme holds; how many were posted."""
     _, _, r2, _ = draw(rules.seed, SEARCH, demes.stretch[deme], deme, 0)
-    if not demes.improved[deme] and float(r2) * _UNIT >= rules.holding:
+    if not demes.improved[deme] and float(r2) * _UNIT >= rules.export_probability:
         demes.counts[HELD] += 1
         return 0
     posted = 0

@@ -14,23 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from systola.errors import InputError
-from systola.jit.dispatch import body_of, give_body, verb
+from systola.jit.dispatch import dispatched, implementation_of, register
 from systola.model.rng import below, draw
 from systola.simd import bits
 
 Array = NDArray[Any]
 
 
-@verb
+@dispatched
 def sample(space: Any, x: Any, row: Any, seed: Any, purpose: Any, step: Any, cell: Any) -> Any:
     """Write a uniformly random solution into x[row]."""
-    return body_of("sample", space)(space, x, row, seed, purpose, step, cell)
+    return implementation_of("sample", space)(space, x, row, seed, purpose, step, cell)
 
 
-@verb
-def reveal(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> Any:
+@dispatched
+def decode(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> Any:
     """Write the plain decisions of the stored solution x[row] into decisions[lane]."""
-    return body_of("reveal", space)(space, x, row, decisions, lane)
+    return implementation_of("decode", space)(space, x, row, decisions, lane)
 
 
 class Bits(NamedTuple):
@@ -67,7 +67,7 @@ def _sample_bits(space: Any, x: Any, row: Any, seed: Any, purpose: Any, step: An
         x[row, w] &= bits.segment_mask(w, 0, space.n)
 
 
-def _reveal_bits(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None:
+def _decode_bits(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None:
     for w in range(x.shape[1]):
         word = x[row, w]
         for i in range(w << 6, min(space.n, (w + 1) << 6)):
@@ -89,17 +89,17 @@ def _sample_order(space: Any, x: Any, row: Any, seed: Any, purpose: Any, step: A
         x[row, j] = i
 
 
-def _reveal_row(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None:
+def _decode_row(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None:
     for i in range(space.n):
         decisions[lane, i] = x[row, i]
 
 
-give_body("sample", Bits, _sample_bits)
-give_body("sample", Digits, _sample_digits)
-give_body("sample", Order, _sample_order)
-give_body("reveal", Bits, _reveal_bits)
-give_body("reveal", Digits, _reveal_row)
-give_body("reveal", Order, _reveal_row)
+register("sample", Bits, _sample_bits)
+register("sample", Digits, _sample_digits)
+register("sample", Order, _sample_order)
+register("decode", Bits, _decode_bits)
+register("decode", Digits, _decode_row)
+register("decode", Order, _decode_row)
 
 
 def _length(problem: Any, n: int | str) -> int:
@@ -137,7 +137,7 @@ class Encoding(ABC):
         return np.zeros((rows, space.n), np.int32)
 
     @abstractmethod
-    def are_sound(self, space: Any, rows: Array) -> Array:
+    def are_valid(self, space: Any, rows: Array) -> Array:
         """Which rows of storage, from a file, hold solutions."""
 
     def example(self, space: Any) -> Array:
@@ -186,10 +186,10 @@ class Binary(Encoding):
     def blank(self, space: Any, rows: int) -> Array:
         return np.zeros((rows, space.n), np.uint8)
 
-    def are_sound(self, space: Any, rows: Array) -> Array:
+    def are_valid(self, space: Any, rows: Array) -> Array:
         surplus = 64 * rows.shape[1] - space.n  # bits of the last word that stand for nothing
-        sound: Array = rows[:, -1] <= np.uint64(2**64 - 1) >> np.uint64(surplus)
-        return sound
+        valid: Array = rows[:, -1] <= np.uint64(2**64 - 1) >> np.uint64(surplus)
+        return valid
 
 
 @dataclass(frozen=True)
@@ -234,9 +234,9 @@ class Integers(Encoding):
             )
         return rows.astype(np.int32)
 
-    def are_sound(self, space: Any, rows: Array) -> Array:
-        sound: Array = ((rows >= space.low) & (rows <= space.high)).all(axis=1)
-        return sound
+    def are_valid(self, space: Any, rows: Array) -> Array:
+        valid: Array = ((rows >= space.low) & (rows <= space.high)).all(axis=1)
+        return valid
 
 
 @dataclass(frozen=True)
@@ -258,6 +258,6 @@ class Permutation(Encoding):
                 raise InputError(f"a permutation has each of 0..{space.n - 1} once, but solution {r} does not")
         return rows.astype(np.int32)
 
-    def are_sound(self, space: Any, rows: Array) -> Array:
-        sound: Array = (np.sort(rows, axis=1) == np.arange(space.n)).all(axis=1)
-        return sound
+    def are_valid(self, space: Any, rows: Array) -> Array:
+        valid: Array = (np.sort(rows, axis=1) == np.arange(space.n)).all(axis=1)
+        return valid

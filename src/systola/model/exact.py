@@ -52,11 +52,11 @@ def check_exactly(problem: Problem, decisions: Array, found: Any) -> None:
         return
     if wanted != measures:
         raise _wrapped(problem, "objective", wanted, measures)
-    for verb in (fitness, violation):
-        inexact = _integers(_try(verb, widen(record), np.array(measures)))
-        worth = _integers(_try(verb, exact, np.array(wanted, object)))
+    for function in (fitness, violation):
+        inexact = _integers(_try(function, widen(record), np.array(measures)))
+        worth = _integers(_try(function, exact, np.array(wanted, object)))
         if inexact is not None and worth is not None and worth != inexact:
-            raise _wrapped(problem, verb.__name__, worth, inexact)
+            raise _wrapped(problem, function.__name__, worth, inexact)
 
 
 def _endless(value: Any) -> Any:

@@ -176,7 +176,7 @@ def _whole(*values: Any) -> bool:
     return all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values)
 
 
-class Neighbourhood(ABC):
+class Moves(ABC):
     """What all neighbourhoods offer beside `number(*move)`: their moves, numbered from 0 to `size` - 1."""
 
     @property
@@ -213,7 +213,7 @@ class Neighbourhood(ABC):
 
 
 @dataclass(frozen=True)
-class _OfLength(Neighbourhood):
+class _OfLength(Moves):
     n: int
 
     def __post_init__(self) -> None:
@@ -336,7 +336,7 @@ class InsertionMoves(_OfLength):
 
 
 @dataclass(frozen=True, eq=False)
-class ReassignmentMoves(Neighbourhood):
+class ReassignmentMoves(Moves):
     """Give one decision another value: a move is the decision and the rank of the value among all but the present one.
 
     Parameters

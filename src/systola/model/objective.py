@@ -10,39 +10,39 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
-from systola.jit.dispatch import Body, body_of, objective_verb, verb
+from systola.jit.dispatch import Implementation, dispatched, dispatched_objective, implementation_of
 
 MOST_MEASURES = 4  # in a returned tuple
 
 
-@objective_verb
+@dispatched_objective
 def evaluate(problem: Any, x: Any) -> Any:
     """The measures of plain decisions x: a number or a tuple."""
-    return body_of("evaluate", problem)(problem, x)
+    return implementation_of("evaluate", problem)(problem, x)
 
 
-@verb
+@dispatched
 def fitness(problem: Any, measures: Any) -> Any:
     """One number from the measures, larger is better: what an engine compares."""
-    return body_of("fitness", problem)(problem, measures)
+    return implementation_of("fitness", problem)(problem, measures)
 
 
-@verb
+@dispatched
 def violation(problem: Any, measures: Any) -> Any:
     """By how much the constraints are broken; zero when feasible."""
-    return body_of("violation", problem)(problem, measures)
+    return implementation_of("violation", problem)(problem, measures)
 
 
-@verb
+@dispatched
 def better(problem: Any, new: Any, old: Any) -> Any:
     """Whether measures `new` beat `old` in a cell: strictly larger fitness, unless the problem breaks ties."""
-    return body_of("better", problem)(problem, new, old)
+    return implementation_of("better", problem)(problem, new, old)
 
 
-@verb
+@dispatched
 def prefers(problem: Any, new: Any, old: Any) -> Any:
     """Whether measures `new` make a better answer than `old` of the same fitness; a total order, by default none."""
-    return body_of("prefers", problem)(problem, new, old)
+    return implementation_of("prefers", problem)(problem, new, old)
 
 
 def fitness_up(self: Any, measures: Any) -> Any:
@@ -99,4 +99,4 @@ def _write_measures(value: Any, measures: Any) -> Any:
     return (one, two, three, four)[len(value) - 1] if isinstance(value, types.BaseTuple) else one
 
 
-DEFAULTS: dict[str, Body] = {"violation": _no_violation, "better": _strictly_better, "prefers": _indifferent}
+DEFAULTS: dict[str, Implementation] = {"violation": _no_violation, "better": _strictly_better, "prefers": _indifferent}

@@ -13,12 +13,12 @@ import numpy as np
 from numba.extending import overload
 
 from systola.jit.compile import inlined
-from systola.model.encodings import Array, reveal
+from systola.model.encodings import Array, decode
 from systola.model.objective import evaluate, fitness, prefers, violation, write_measures
 
 NEVER = -1
-LACKING = 0  # index in an engine's `memory` of the flag for "no room to end this step"
-VECTOR = 8  # numbers that a CPU computes at once; populations and plans have this many spare rows
+OUT_OF_ROOM = 0  # index in an engine's `memory` of the flag for "no room to end this step"
+ROW_PADDING = 8  # spare rows of populations and plans, so that kernels may compute whole vectors past the end
 
 
 class Population(NamedTuple):
@@ -29,10 +29,10 @@ class Population(NamedTuple):
     prefix: Array  # [rows, numbers] prefix sums, for engines and problems that keep any
     state: Array  # [rows, numbers] what moves change, likewise
     slots: Array  # which row is where, for engines that exchange rows
-    outlook: Array  # what the problem keeps of the one solution that all cells look around, if they do
+    neighbourhood_state: Array  # what the problem keeps of the current solution of a local search
     memory: Array  # what the engine remembers from step to step
-    near: Array  # [neighbours, measures] of neighbours that a step has found worth keeping
-    numbers: Array  # [neighbours] the numbers of the moves to them
+    candidates: Array  # [candidates, measures] neighbours that a step has found worth keeping
+    candidate_moves: Array  # [candidates] the numbers of the moves to them
 
 
 class Lanes(NamedTuple):
@@ -66,14 +66,14 @@ class Best(NamedTuple):
     best: Array
 
 
-def attempt(problem: Any, x: Any, measures: Any) -> bool:
+def try_evaluate(problem: Any, x: Any, measures: Any) -> bool:
     """Measure plain decisions; false when the objective raised, which interpreted code lets through."""
     write_measures(evaluate(problem, x), measures)
     return True
 
 
-@overload(attempt, strict=False)  # type: ignore[untyped-decorator]
-def _attempt(problem: Any, x: Any, measures: Any) -> Any:
+@overload(try_evaluate, strict=False)  # type: ignore[untyped-decorator]
+def _try_evaluate(problem: Any, x: Any, measures: Any) -> Any:
     def catch(problem: Any, x: Any, measures: Any) -> bool:
         # Numba loses what is raised in a parallel loop, so it is caught here and looked into on the host.
         try:
@@ -86,16 +86,16 @@ def _attempt(problem: Any, x: Any, measures: Any) -> Any:
 
 
 @inlined
-def assess(s: Any, x: Any, row: Any, lane: Any, measures: Any) -> None:
+def evaluate_plain(s: Any, x: Any, row: Any, lane: Any, measures: Any) -> None:
     """Measure the stored solution x[row] with the plain objective."""
     problem, space, lanes = s.problem, s.space, s.lanes
-    reveal(space, x, row, lanes.decisions, lane)
-    sound = attempt(problem, lanes.decisions[lane], measures)
+    decode(space, x, row, lanes.decisions, lane)
+    valid = try_evaluate(problem, lanes.decisions[lane], measures)
     for k in range(measures.shape[0]):
-        sound = sound and -np.inf < measures[k] and measures[k] < np.inf  # which no NaN is
-    if not sound:
+        valid = valid and -np.inf < measures[k] and measures[k] < np.inf  # which no NaN is
+    if not valid:
         if lanes.faults[lane] == 0:
-            reveal(space, x, row, lanes.faulty, lane)  # once more: `evaluate` may have changed what it was given
+            decode(space, x, row, lanes.faulty, lane)  # once more: `evaluate` may have changed what it was given
         lanes.faults[lane] += 1
 
 
@@ -133,7 +133,7 @@ def ranks_above(problem: Any, new: Any, old: Any) -> Any:
 
 
 @inlined
-def note(s: Any, lane: Any, x: Any, row: Any, measures: Any, step: Any, cell: Any) -> None:
+def update_best(s: Any, lane: Any, x: Any, row: Any, measures: Any, step: Any, cell: Any) -> None:
     """Remember x[row] if it is the best answer that this lane has seen."""
     problem, lanes = s.problem, s.lanes
     if lanes.step[lane] != NEVER and not ranks_above(problem, measures, lanes.score[lane]):
@@ -161,7 +161,7 @@ def comes_first(problem: Any, lanes: Any, one: Any, other: Any) -> Any:
 
 
 @inlined
-def elect(problem: Any, lanes: Any, first: Any, stride: Any) -> Any:
+def best_lane(problem: Any, lanes: Any, first: Any, stride: Any) -> Any:
     """The lane with the best answer among first, first + stride, ..."""
     chosen = first
     for lane in range(first + stride, lanes.step.shape[0], stride):

@@ -16,7 +16,7 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.jit.digest import digest_of_data, digest_of_functions
-from systola.jit.dispatch import admit_helpers, give_body
+from systola.jit.dispatch import register, register_helpers
 from systola.jit.records import record_type
 from systola.model.capabilities import Capability, check_capabilities
 from systola.model.encodings import Encoding
@@ -106,18 +106,18 @@ class Problem:
 
 def bind(cls: type[Problem]) -> None:
     """Tell the dispatch what a class's functions do now: edits of what they call make a new record type."""
-    bodies: dict[str, Any] = {name: getattr(cls, name) for name in _METHODS if hasattr(cls, name)}
+    functions: dict[str, Any] = {name: getattr(cls, name) for name in _METHODS if hasattr(cls, name)}
     for entry in cls.capabilities:
-        bodies |= entry.functions()
+        functions |= entry.functions()
     senses = (cls.sense,) if isinstance(cls.sense, int) else cls.sense
     if not isinstance(senses, str):  # of several objectives the first one, for lack of a better: see `can_compare`
-        bodies.setdefault("fitness", fitness_up if senses[0] == MAXIMISE else fitness_down)
-    bodies = with_defaults({**DEFAULTS, **bodies})
-    digest, helpers = digest_of_functions({k: b for k, b in bodies.items() if isinstance(b, FunctionType)})
-    admit_helpers(helpers)
+        functions.setdefault("fitness", fitness_up if senses[0] == MAXIMISE else fitness_down)
+    functions = with_defaults({**DEFAULTS, **functions})
+    digest, helpers = digest_of_functions({k: b for k, b in functions.items() if isinstance(b, FunctionType)})
+    register_helpers(helpers)
     cls._record_type = record_type(f"{cls.__name__}_{digest}", _kernel_fields(cls) or [_NOTHING])
-    for name, body in bodies.items():
-        give_body(name, cls._record_type, body)
+    for name, function in functions.items():
+        register(name, cls._record_type, function)
 
 
 def _kernel_fields(cls: type[Problem]) -> list[str]:

@@ -15,8 +15,8 @@ import numpy as np
 from systola.jit.compile import inlined
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.rng import below, numbers
-from systola.operators.genes import copy, graft, mingle
-from systola.operators.kind import Kind
+from systola.operators.decisions import copy, copy_segment, uniform_mix
+from systola.operators.registry import OperatorRegistry
 
 
 @inlined
@@ -37,8 +37,8 @@ def one_point(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: 
     first, last = (point, space.n) if 2 * point >= space.n else (0, point)
     copy(child, one)
     copy(sibling, two)
-    graft(space, child, two, first, last)
-    graft(space, sibling, one, first, last)
+    copy_segment(space, child, two, first, last)
+    copy_segment(space, sibling, one, first, last)
 
 
 def two_point(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: Any, work: Any, key: Any) -> None:
@@ -46,13 +46,13 @@ def two_point(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: 
     a, b = cut(space.n, key)
     copy(child, one)
     copy(sibling, two)
-    graft(space, child, two, a, b)
-    graft(space, sibling, one, a, b)
+    copy_segment(space, child, two, a, b)
+    copy_segment(space, sibling, one, a, b)
 
 
 def uniform(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: Any, work: Any, key: Any) -> None:
     """Each decision from either parent."""
-    mingle(space, one, two, child, sibling, key)
+    uniform_mix(space, one, two, child, sibling, key)
 
 
 @inlined
@@ -127,7 +127,7 @@ def cycle(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: Any,
             break
 
 
-CROSSOVERS = Kind(
+CROSSOVERS = OperatorRegistry(
     "crossover",
     {
         "one-point": (one_point, (Bits, Digits)),

@@ -20,8 +20,8 @@ from systola.model.incremental import fill_swap_table, make_swap, measures_from_
 from systola.model.objective import better
 from systola.model.problem import Problem, space_of
 from systola.model.rng import below, common, numbers
-from systola.operators.appraisal import gauge, try_swap
-from systola.operators.kind import Kind, Operator
+from systola.operators.evaluation import evaluate_full, evaluate_swap
+from systola.operators.registry import Operator, OperatorRegistry
 from systola.simd.bits import lowest_one
 from systola.simd.rows import largest_allowed, least, padded, part
 
@@ -40,7 +40,7 @@ def _copy_known(population: Any, lanes: Any, row: Any, trial: Any) -> None:
 def _try(s: Any, row: Any, i: Any, j: Any, trial: Any, lane: Any) -> None:
     """Measures and state of x[row] with i and j exchanged."""
     lanes = s.lanes
-    try_swap(s, row, i, j, lane, lanes.state[trial], lanes.trial[trial])
+    evaluate_swap(s, row, i, j, lane, lanes.state[trial], lanes.trial[trial])
 
 
 @called
@@ -59,7 +59,7 @@ def _beats(s: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
 
 
 @inlined
-def _adopt(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) -> None:
+def _apply_swap(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) -> None:
     """Exchange i and j in x[row]; its measures and state are those of the trial."""
     x = population.x
     x[row, i], x[row, j] = x[row, j], x[row, i]
@@ -70,10 +70,10 @@ def _adopt(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) ->
 
 
 @called
-def _measure_again(s: Any, row: Any, lane: Any) -> None:
+def _evaluate_again(s: Any, row: Any, lane: Any) -> None:
     """Measures and state of x[row]: gains say nothing of measures other than the fitness."""
     population, lanes = s.population, s.lanes
-    gauge(s, population.x, row, lane, lanes.state[2 * lane], population.scores[row])
+    evaluate_full(s, population.x, row, lane, lanes.state[2 * lane], population.scores[row])
     for k in range(population.state.shape[1]):
         population.state[row, k] = lanes.state[2 * lane, k]
 
@@ -94,7 +94,7 @@ def best_swap(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
             break
         if j != position and _beats(s, row, position, j, lane):
             found = np.int64(j)
-    _adopt(population, lanes, row, position, found, best)
+    _apply_swap(population, lanes, row, position, found, best)
 
 
 def best_swap_by_gains(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
@@ -109,7 +109,7 @@ def best_swap_by_gains(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> No
         if gains[j] > gains[found] and j != position:
             found = np.int64(j)
     _try(s, row, position, found, 2 * lane, lane)
-    _adopt(population, lanes, row, position, found, 2 * lane)
+    _apply_swap(population, lanes, row, position, found, 2 * lane)
 
 
 def descent(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
@@ -126,7 +126,7 @@ def descent(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
                 if _beats(s, row, i, j, lane):
                     found = i * space.n + j
         if found >= 0:
-            _adopt(population, lanes, row, found // space.n, found % space.n, 2 * lane)
+            _apply_swap(population, lanes, row, found // space.n, found % space.n, 2 * lane)
 
 
 @called
@@ -158,12 +158,12 @@ def _best_exchange(table: Any, until: Any, n: Any, now: Any, floor: Any) -> Any:
 
 
 @called
-def _settle(s: Any, solutions: Any, row: Any, lane: Any) -> None:
+def _write_back(s: Any, solutions: Any, row: Any, lane: Any) -> None:
     """solutions[lane] becomes x[row], measured anew."""
     space, population = s.space, s.population
     for k in range(space.n):
         population.x[row, k] = solutions[lane, k]
-    _measure_again(s, row, lane)
+    _evaluate_again(s, row, lane)
 
 
 def descent_by_table(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
@@ -181,7 +181,7 @@ def descent_by_table(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None
     while i < space.n and not must_leave(lanes.stop):
         make_swap(problem, lanes.child, lane, i, j, table)
         i, j = _best_exchange(table, until, space.n, 0, 0)
-    _settle(s, lanes.child, row, lane)
+    _write_back(s, lanes.child, row, lane)
 
 
 @called
@@ -205,9 +205,9 @@ def _forbid(until: Any, n: Any, i: Any, j: Any, first: Any, second: Any) -> None
 def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """Robust tabu search (Taillard 1991); its long-term aspiration is left out.
 
-    What was exchanged may not go back for 0.9 n to 1.1 n steps, unless that gives the best solution so far. A search
-    has `engine.length` exchanges, or twice as many with probability 1/2, again doubled with 1/2, and so on up to 64
-    times: structured problems want many short searches, others few long ones.
+    What was exchanged is tabu for 0.9 n to 1.1 n steps, unless that gives the best solution so far. A search has
+    `engine.local_search_steps` exchanges, or twice as many with probability 1/2, again doubled with 1/2, and so on up
+    to 64 times: structured problems want many short searches, others few long ones.
     """
     problem, space, population, lanes = s.problem, s.space, s.population, s.lanes
     n = space.n
@@ -221,7 +221,7 @@ def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     value = np.int64(0)
     best = np.int64(0)
     coins, _, _, _ = numbers(key, 0)
-    length = engine.length << min(_DOUBLINGS, lowest_one(coins))
+    length = engine.local_search_steps << min(_DOUBLINGS, lowest_one(coins))
     shortest = max(1, 9 * n // 10)
     choices = 11 * n // 10 - shortest + 1
     highest = -(np.int64(least(table)) + 1)
@@ -245,24 +245,26 @@ def tabu(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
             for k in range(n):
                 lanes.spare[lane, k] = lanes.child[lane, k]
     if best > 0:
-        _settle(s, lanes.spare, row, lane)
+        _write_back(s, lanes.spare, row, lane)
 
 
-def refinement(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
-    """What the problem itself knows to make of a solution, with `engine.length` steps."""
+def problem_search(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
+    """The problem's own `LocalSearch`, with `engine.local_search_steps` steps."""
     problem, population, lanes = s.problem, s.population, s.lanes
     x, state = population.x[row], population.state[row]
-    search_around(problem, x, state, engine.guide, lanes.table[lane], engine.length, key, lanes.stop)
+    search_around(
+        problem, x, state, engine.local_search_data, lanes.table[lane], engine.local_search_steps, key, lanes.stop
+    )
     measures_from_state(problem, state, population.scores[row])
 
 
-SEARCHES = Kind(
+SEARCHES = OperatorRegistry(
     "local search",
     {
         "best-swap": (best_swap, (Order,)),
         "descent": (descent, (Order,)),
         "tabu": (tabu, (Order,)),
-        "refine": (refinement, (Digits,)),
+        "problem": (problem_search, (Digits,)),
     },
 )
 WITH_TABLE = {best_swap: best_swap_by_gains, descent: descent_by_table, tabu: tabu}
@@ -296,13 +298,13 @@ def find_search(choice: str | Operator | None, problem: Problem) -> tuple[Operat
     return WITH_TABLE[search], label + "_table", buffer_of(problem, table.buffer)
 
 
-def find_search_of_its_own(problem: Problem) -> tuple[Array, Buffer]:
-    """What the problem's own search goes by, and its room to work; an InputError if it has none for this instance."""
+def find_problem_search(problem: Problem) -> tuple[Array, Buffer]:
+    """The data and the workspace of the problem's own search; an InputError if it has none for this instance."""
     own = capability(problem, LocalSearch)
     data = own.data(problem) if own and own.search else None
     if own is None or data is None:
         raise InputError(
-            f"the local search 'refine' needs a problem with a LocalSearch for this instance, which this "
+            f"the local search 'problem' needs a problem with a LocalSearch for this instance, which this "
             f"{type(problem).__name__} does not have; leave it out"
         )
     return data, buffer_of(problem, own.work)

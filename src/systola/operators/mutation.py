@@ -7,8 +7,8 @@ from typing import Any
 from systola.jit.compile import inlined
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.rng import below, numbers
-from systola.operators.genes import get, put, redraw
-from systola.operators.kind import Kind
+from systola.operators.decisions import get, put, resample
+from systola.operators.registry import OperatorRegistry
 from systola.simd.bits import lowest_one
 
 
@@ -24,7 +24,7 @@ def two_places(n: Any, key: Any) -> Any:
 def random_value(engine: Any, space: Any, x: Any, key: Any) -> None:
     """One decision gets another of its values."""
     r0, r1, _, _ = numbers(key, 0)
-    redraw(space, x, below(r0, space.n), r1)
+    resample(space, x, below(r0, space.n), r1)
 
 
 def swap(engine: Any, space: Any, x: Any, key: Any) -> None:
@@ -72,7 +72,7 @@ def shake(engine: Any, space: Any, x: Any, key: Any) -> None:
         put(space, x, j, kept)
 
 
-MUTATIONS = Kind(
+MUTATIONS = OperatorRegistry(
     "mutation",
     {
         "random-value": (random_value, (Bits, Digits)),

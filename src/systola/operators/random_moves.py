@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from systola.jit.compile import inlined
-from systola.jit.dispatch import body_of, give_body, verb
+from systola.jit.dispatch import dispatched, implementation_of, register
 from systola.model.encodings import Bits, Digits, Order, Space
 from systola.model.moves import reverse_in, swap_in, value_of_rank
 from systola.model.rng import below
@@ -34,22 +34,22 @@ def kinds_of(space: Space) -> int:
     return KINDS[type(space)]
 
 
-@verb
+@dispatched
 def draw_move(space: Any, x: Any, kind: Any, r0: Any, r1: Any, r2: Any) -> Any:
     """A move of this kind from the stored solution x, by three random numbers of 32 bits."""
-    return body_of("draw_move", space)(space, x, kind, r0, r1, r2)
+    return implementation_of("draw_move", space)(space, x, kind, r0, r1, r2)
 
 
-@verb
+@dispatched
 def make_move(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> Any:
     """Make a move in place."""
-    return body_of("make_move", space)(space, x, kind, i, j, k)
+    return implementation_of("make_move", space)(space, x, kind, i, j, k)
 
 
-@verb
+@dispatched
 def undo_move(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> Any:
     """Take a move back that was made last."""
-    return body_of("undo_move", space)(space, x, kind, i, j, k)
+    return implementation_of("undo_move", space)(space, x, kind, i, j, k)
 
 
 @inlined
@@ -174,12 +174,12 @@ def _undo_in_digits(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> No
         x[i] = j
 
 
-give_body("draw_move", Order, _draw_in_order)
-give_body("make_move", Order, _make_in_order)
-give_body("undo_move", Order, _undo_in_order)
-give_body("draw_move", Bits, _draw_in_bits)
-give_body("make_move", Bits, _flip_in_bits)
-give_body("undo_move", Bits, _flip_in_bits)
-give_body("draw_move", Digits, _draw_in_digits)
-give_body("make_move", Digits, _make_in_digits)
-give_body("undo_move", Digits, _undo_in_digits)
+register("draw_move", Order, _draw_in_order)
+register("make_move", Order, _make_in_order)
+register("undo_move", Order, _undo_in_order)
+register("draw_move", Bits, _draw_in_bits)
+register("make_move", Bits, _flip_in_bits)
+register("undo_move", Bits, _flip_in_bits)
+register("draw_move", Digits, _draw_in_digits)
+register("make_move", Digits, _make_in_digits)
+register("undo_move", Digits, _undo_in_digits)

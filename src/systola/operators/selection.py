@@ -14,7 +14,7 @@ from systola.jit.compile import inlined
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.objective import better, fitness
 from systola.model.rng import below, numbers
-from systola.operators.kind import Kind
+from systola.operators.registry import OperatorRegistry
 
 _TRIES = 1 << 12  # nobody needs so many, but kernels end
 
@@ -94,7 +94,7 @@ def proportional(engine: Any, problem: Any, scores: Any, base: Any, places: Any,
 
 
 _ALL = (Bits, Digits, Order)
-SELECTIONS = Kind(
+SELECTIONS = OperatorRegistry(
     "selection",
     {
         "random": (at_random, _ALL),

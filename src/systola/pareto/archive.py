@@ -14,24 +14,34 @@ import numpy.typing as npt
 
 from systola.errors import InputError
 from systola.jit.compile import called, kernel
-from systola.jit.crew import Crew
 from systola.jit.team import (
     COUNT,
-    DISMISS,
+    EXIT,
     HIGH,
     KIND,
-    LEAVE,
-    REST,
+    SLEEP,
+    STOP,
     THREADS,
-    announce,
     arrive,
     await_order,
     neighbour,
     new_team,
+    next_part,
+    publish,
     release,
-    take,
 )
-from systola.pareto.dominance import MOST_OBJECTIVES, SCOUTS, Room, deal, fill, make_room, prepare, screen, tabulate
+from systola.jit.thread_team import ThreadTeam
+from systola.pareto.dominance import (
+    FILTER_SIZE,
+    MOST_OBJECTIVES,
+    Room,
+    deal,
+    fill,
+    make_room,
+    prepare,
+    screen,
+    tabulate,
+)
 
 __all__ = ["Archive", "make_room", "merge", "nondominated", "sift"]
 
@@ -41,7 +51,7 @@ _Mask = npt.NDArray[np.bool_]
 _CHUNK = 256
 _PHASES = 6
 _DEAL, _SCREEN, _DEAL_AGAIN, _SCREEN_AGAIN, _ENTER, _STAY = range(_PHASES)
-_SIFT = DISMISS + 1  # the order
+_SIFT = STOP + 1  # the order
 _CROWD = 4096  # so many candidates are first thinned out by some of them
 _WORTH_THREADS = 1 << 15  # vectors: below, one thread needs less time than another one to wake on a busy machine
 
@@ -68,7 +78,8 @@ def _begin(phase: Any, members: Any, candidates: Any, k: Any, room: Any, enter: 
     """What one thread does before a phase: how many of n candidates are left then, and how many parts the phase has."""
     rows, others, m = room.rows, room.others, members.shape[0]
     chunks = (n + _CHUNK - 1) // _CHUNK
-    by_members = (phase < _DEAL_AGAIN) == (m >= SCOUTS)  # few members know less than scouts do, so they come second
+    # Few members dominate less than the filter does, so they come second.
+    by_members = (phase < _DEAL_AGAIN) == (m >= FILTER_SIZE)
     if phase in (_DEAL, _DEAL_AGAIN):
         if phase == _DEAL_AGAIN:
             n = _keep(rows, n, enter)
@@ -82,11 +93,11 @@ def _begin(phase: Any, members: Any, candidates: Any, k: Any, room: Any, enter: 
             return n, chunks
         if n <= _CROWD:
             return n, 0
-        for a in range(SCOUTS):
-            others[a] = rows[a * n // SCOUTS]
-        fill(room, candidates, others, SCOUTS, k, 0, SCOUTS)
-        screen(room, candidates, others, 0, SCOUTS, k, enter)
-        fill(room, candidates, others, _keep(others, SCOUTS, enter), k, 0, n)
+        for a in range(FILTER_SIZE):
+            others[a] = rows[a * n // FILTER_SIZE]
+        fill(room, candidates, others, FILTER_SIZE, k, 0, FILTER_SIZE)
+        screen(room, candidates, others, 0, FILTER_SIZE, k, enter)
+        fill(room, candidates, others, _keep(others, FILTER_SIZE, enter), k, 0, n)
         return n, chunks
     if phase == _ENTER:
         n = _keep(rows, n, enter)
@@ -115,13 +126,13 @@ def _sift(members: Any, candidates: Any, k: Any, room: Any, stay: Any, enter: An
     count, 1 to 4; all numbers are of one type, int32, int64 or float64, and none is NaN.
     """
     if me > 0 and not await_order(team, me):
-        return REST
-    if team[KIND] == DISMISS:
-        return LEAVE
+        return SLEEP
+    if team[KIND] == STOP:
+        return EXIT
     for phase in range(_PHASES):
         here = arrive(team)
         if here < 0:
-            return LEAVE
+            return EXIT
         if here > 0:
             if phase == 0:
                 team[COUNT] = candidates.shape[0]
@@ -135,15 +146,15 @@ def _sift(members: Any, candidates: Any, k: Any, room: Any, stay: Any, enter: An
         kept = stay if phase == _STAY else enter
         for other in range(team[THREADS]):
             owner = neighbour(team, me, other)
-            first, last = take(team, owner)
+            first, last = next_part(team, owner)
             while first < last:
                 for part in range(first, last):
                     _do_part(phase, members, candidates, k, room, kept, team[COUNT], part)
-                first, last = take(team, owner)
+                first, last = next_part(team, owner)
     here = arrive(team)  # nobody works any more when the caller returns
     if here > 0:
         release(team)
-    return REST if here >= 0 else LEAVE
+    return SLEEP if here >= 0 else EXIT
 
 
 _sift_compiled = kernel(_sift)
@@ -156,12 +167,12 @@ def sift(
     args = (members, candidates, k, room, stay, enter)
     if threads == 1:
         team = new_team(1)
-        announce(team, (_SIFT, 1), 1)
+        publish(team, (_SIFT, 1), 1)
         _sift_compiled(*args, team, np.int64(0))
         return
-    crew = Crew(_sift_compiled, args, threads)
-    crew.command(_SIFT, threads)
-    crew.dismiss()
+    thread_team = ThreadTeam(_sift_compiled, args, threads)
+    thread_team.execute(_SIFT, threads)
+    thread_team.stop()
 
 
 def nondominated(points: npt.ArrayLike) -> _Mask:

@@ -18,11 +18,11 @@ from systola.jit.compile import called, inlined
 from systola.jit.emit import loop, variable_of
 from systola.jit.private import INLINED
 from systola.simd.bits import count_ones, lowest_one
-from systola.simd.rows import VECTOR, spread
+from systola.simd.rows import VECTOR_WIDTH, spread
 
 MOST_OBJECTIVES = 4
 BLOCK = 16
-SCOUTS = 1024  # see `sift`
+FILTER_SIZE = 1024  # see `sift`
 _BUCKETS = BLOCK * BLOCK
 _CUTS = BLOCK + _BUCKETS  # the coarse ones, then the fine ones
 _SAMPLE = 128  # of the vectors: enough to share them out evenly
@@ -50,7 +50,7 @@ def make_room(members: int, candidates: int, k: int, dtype: Any) -> Room:
     """Room for so many members and candidates of k objectives, whose numbers are of this type."""
     kind = np.dtype(dtype)
     dims = max(k - 1, 1)
-    most = max(members, candidates, SCOUTS)
+    most = max(members, candidates, FILTER_SIZE)
     places = -(-most // BLOCK) * BLOCK
     cells = ((_BUCKETS >> _coarseness(most, dims)) + 1) ** dims
     return Room(
@@ -63,7 +63,7 @@ def make_room(members: int, candidates: int, k: int, dtype: Any) -> Room:
         state=np.zeros(3, np.int64),
         top=np.array([np.inf if kind.kind == "f" else np.iinfo(kind).max], kind),
         rows=np.zeros(candidates, np.int64),
-        others=np.zeros(max(members, SCOUTS), np.int64),
+        others=np.zeros(max(members, FILTER_SIZE), np.int64),
     )
 
 
@@ -232,8 +232,8 @@ def _cut(cuts: Any, d: Any, points: Any, rows: Any, n: Any, scratch: Any, base: 
 @inlined
 def _locate(cuts: Any, d: Any, points: Any, q: Any, shift: Any) -> Any:
     """The bucket of points[q, d]: how many cuts are not above it, counted among the coarse ones first."""
-    coarse = min(count_ones(covering(cuts, d * _CUTS, points, q, d, 1)), BLOCK - 1)
-    fine = min(count_ones(covering(cuts, d * _CUTS + (coarse + 1) * BLOCK, points, q, d, 1)), BLOCK - 1)
+    coarse = min(count_ones(weakly_dominating(cuts, d * _CUTS, points, q, d, 1)), BLOCK - 1)
+    fine = min(count_ones(weakly_dominating(cuts, d * _CUTS + (coarse + 1) * BLOCK, points, q, d, 1)), BLOCK - 1)
     return (coarse * BLOCK + fine) >> shift
 
 
@@ -243,7 +243,7 @@ def _scan(blocks: Any, owners: Any, d: Any, first: Any, last: Any, points: Any, 
     base = d * owners.shape[1] * k
     for b in range(first // BLOCK, (last + BLOCK - 1) // BLOCK):
         spot = base + b * k * BLOCK
-        hits = covering(blocks, spot, points, q, 0, k)
+        hits = weakly_dominating(blocks, spot, points, q, 0, k)
         while hits != 0:
             lane = lowest_one(hits)
             hits &= hits - 1
@@ -255,7 +255,7 @@ def _scan(blocks: Any, owners: Any, d: Any, first: Any, last: Any, points: Any, 
     return False
 
 
-def covering(blocks: Any, place: Any, points: Any, q: Any, d: Any, k: Any) -> Any:
+def weakly_dominating(blocks: Any, place: Any, points: Any, q: Any, d: Any, k: Any) -> Any:
     """A bit for each of the sixteen vectors from blocks[place] on: whether it is nowhere above points[q, d:d + k]."""
     hits = 0
     for lane in range(BLOCK):
@@ -267,7 +267,7 @@ def covering(blocks: Any, place: Any, points: Any, q: Any, d: Any, k: Any) -> An
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _covering_vectors(typing: Any, blocks: Any, place: Any, points: Any, q: Any, d: Any, k: Any) -> Any:
+def _weakly_dominating_vectors(typing: Any, blocks: Any, place: Any, points: Any, q: Any, d: Any, k: Any) -> Any:
     kind = blocks.dtype
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -291,19 +291,19 @@ def _covering_vectors(typing: Any, blocks: Any, place: Any, points: Any, q: Any,
     return types.int64(blocks, types.int64, points, types.int64, types.int64, types.int64), generate
 
 
-@overload(covering, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
-def _compile_covering(blocks: Any, place: Any, points: Any, q: Any, d: Any, k: Any) -> Any:
+@overload(weakly_dominating, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
+def _compile_weakly_dominating(blocks: Any, place: Any, points: Any, q: Any, d: Any, k: Any) -> Any:
     kinds = types.int32, types.int64, types.float64
     if blocks.layout == points.layout == "C" and blocks.dtype == points.dtype and blocks.dtype in kinds:
-        return lambda blocks, place, points, q, d, k: _covering_vectors(
+        return lambda blocks, place, points, q, d, k: _weakly_dominating_vectors(
             blocks, np.int64(place), points, np.int64(q), np.int64(d), np.int64(k)
         )
-    return covering
+    return weakly_dominating
 
 
 def exceed(block: Any, at: Any, count: Any, column: Any, sign: Any, value: Any, equal: Any, spare: Any) -> Any:
     """A bit for each row at + q, q < count: whether sign times its number in this column is above the value, or not
-    below it if `equal`. `count` is at most VECTOR; `spare` says that so many rows may be read in any case."""
+    below it if `equal`. `count` is at most VECTOR_WIDTH; `spare` says that so many rows may be read in any case."""
     hits = 0
     for q in range(count):
         number = sign * block[at + q, column]
@@ -319,7 +319,7 @@ def _exceeding_vectors(
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         block, at, count, column, sign, value, equal = args
-        line = ir.VectorType(context.get_data_type(kind), VECTOR)
+        line = ir.VectorType(context.get_data_type(kind), VECTOR_WIDTH)
         numbers = context.make_array(signature.args[0])(context, builder, block)
         first = builder.add(at, builder.mul(column, builder.extract_value(numbers.shape, 0)))
         pointer = builder.bitcast(builder.gep(numbers.data, [first]), line.as_pointer())
@@ -328,7 +328,8 @@ def _exceeding_vectors(
         signed = (builder.fmul if floating else builder.mul)(theirs, spread(builder, sign))
         compare = builder.fcmp_ordered if floating else builder.icmp_signed
         masks = [
-            builder.bitcast(compare(how, signed, spread(builder, value)), ir.IntType(VECTOR)) for how in (">=", ">")
+            builder.bitcast(compare(how, signed, spread(builder, value)), ir.IntType(VECTOR_WIDTH))
+            for how in (">=", ">")
         ]
         hits = builder.zext(builder.select(equal, *masks), ir.IntType(64))
         one = ir.Constant(ir.IntType(64), 1)

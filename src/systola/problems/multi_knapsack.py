@@ -170,20 +170,20 @@ class MultiKnapsack(Problem):
                 toggle(x, row, i)
             i = i + 1 if i + 1 < space.n else 0
 
-    def repair(self, x, row, state, ranking):
+    def repair(self, x, row, state, greedy_order):
         # Drop the least useful items until the rest fits, then add the most useful that fit (Chu, Beasley 1998).
-        k = ranking.shape[0]
+        k = greedy_order.shape[0]
         excess = largest(state)
         while k > 0 and excess > 0:
             k -= 1
-            i = np.int64(ranking[k])
+            i = np.int64(greedy_order[k])
             if bit(x, row, i):
                 add_line(state, self.entries, i, -1)
                 toggle(x, row, i)
                 excess = largest(state)
         tightest = _tightest(state, self.capacities.shape[0])
-        for k in range(ranking.shape[0]):
-            i = np.int64(ranking[k])
+        for k in range(greedy_order.shape[0]):
+            i = np.int64(greedy_order[k])
             if bit(x, row, i) or state[tightest + 1] + self.weights[tightest, i] > 0:  # most are out by one look
                 continue
             if largest_with(state, self.entries, i) == 0:
@@ -207,7 +207,7 @@ class MultiKnapsack(Problem):
         whole = int(np.floor(self.relaxation.bound + 1e-6))
         return whole / self.scale if self.scale > 1 else whole
 
-    def ranking(self) -> Array:
+    def greedy_order(self) -> Array:
         """All items, best first by pseudo-utility: profit over the weights, weighed by the dual prices."""
         costs = self._costs()
         utility = np.divide(self.profits, costs, out=np.full(len(costs), np.inf), where=costs > 0)
@@ -230,7 +230,7 @@ class MultiKnapsack(Problem):
         EvaluationState(lambda p: Buffer(p.entries.shape[1], np.int32), init_state, state_measures),
         Flips(flip, flip_run, flip_word),
         Construction(construct),
-        Repair(repair, ranking),
+        Repair(repair, greedy_order),
         Seeding(chances),
         Bound(bound),
     )

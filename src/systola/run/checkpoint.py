@@ -7,19 +7,21 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from systola.engines.catalog import renamed_parameters
+from systola.engines.renamed import RENAMED
 from systola.errors import InputError
 from systola.files import write_atomically
 from systola.model.encodings import Array
 from systola.reading import is_number, is_whole, parse_json, read_file
 from systola.run.trace import Trace
 
-SCHEMA = 1
+SCHEMA = 2  # 1 had other names of parameters and arrays
 _MOST_BYTES = 2**36  # more than a machine has memory
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
@@ -55,7 +57,7 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{path} is not a checkpoint of systola") from None
     if schema != SCHEMA:
-        raise InputError(f"{path} has checkpoint schema {schema!r}, this version reads {SCHEMA}")
+        raise InputError(f"{path} has checkpoint schema {schema!r}, this version reads {SCHEMA}{tell_renamed(state)}")
     if not isinstance(state, dict) or _digest(json.dumps(state, sort_keys=True), raw) != digest:
         raise InputError(f"{path} is damaged: its digest does not fit its content")
     try:
@@ -93,13 +95,39 @@ def read_state(path: str | Path, identity: dict[str, Any]) -> tuple[dict[str, An
     return state, arrays
 
 
+def tell_renamed(run: Any) -> str:
+    """What to add to a refusal if the run that a file describes has parameters under old names; else nothing."""
+    renamed: dict[str, str] = {}
+    if isinstance(run, dict):
+        for name, parameters in _engines_of(run):
+            renamed |= renamed_parameters(name, parameters)
+        if isinstance(run.get("islands"), dict):
+            renamed |= {old: new for old, new in RENAMED["Islands"].items() if old in run["islands"]}
+    told = ", ".join(f"{old!r} is called {new!r} now" for old, new in renamed.items())
+    return f"; parameters were renamed since: {told}; start the run again" if told else ""
+
+
+def _engines_of(run: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Names of engines and parameters that may belong to them, as a run or islands describe themselves."""
+    names, tables = [run.get("algorithm")], [run.get("parameters")]
+    if "engines" in run:  # run lengths
+        names, tables = (
+            [entry[0] for entry in told if isinstance(entry, list) and entry] if isinstance(told, list) else []
+            for told in (run["engines"], run.get("parameters"))
+        )
+    for name in names:
+        for table in tables:
+            if isinstance(name, str) and isinstance(table, dict):
+                yield name, table
+
+
 def check_identity(state: dict[str, Any], identity: dict[str, Any], path: str | Path) -> None:
     """An InputError if a checkpoint's state is not of the run that this identity describes."""
     for key, wanted in identity.items():
         if state.get(key) != wanted:
             raise InputError(
                 f"the checkpoint {path} belongs to another run: its {key} is {state.get(key)!r}, "
-                f"this run has {wanted!r}"
+                f"this run has {wanted!r}{tell_renamed(state)}"
             )
 
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from systola.backends.session import Session, Work
-from systola.engines.immigration import hosts
+from systola.backends.session import Session, Setup
+from systola.engines.migration import supports_migration
 from systola.errors import InputError
 from systola.model.encodings import Array
 from systola.model.population import Population
 from systola.model.problem import Problem, space_of
 from systola.reading import is_whole
-from systola.run.faults import check_faults, told_plainly
+from systola.run.faults import check_faults, explaining_errors
 from systola.run.search import Found, Saved, Search, Solutions
 
 _LONG_SECONDS = 0.2  # a step that takes longer is made a few lanes at a time
-_GUESTS = "guests"  # among saved arrays
+_IMMIGRANTS = "immigrants"  # among saved arrays
 
 
 def rows_of(problem: Problem, solutions: Solutions, most: int) -> Array:
@@ -42,26 +42,26 @@ class EngineSearch(Search):
     """An engine laid out for a problem, and the session in which its kernels run.
 
     A step that takes long is cut: lanes are independent within a step, so a call makes a few of them. What is injected
-    waits in a queue; before each step from the second on one solution is let in, as the best of another deme is.
+    waits in a queue; before each step from the second on one solution is accepted, as the best of another deme is.
 
     Parameters
     ----------
-    work, session
+    job, session
         What is run, and where.
     keeps_steps
         Whether there is something to save within a long step, too: the state before it is then kept, at the price of
         copying it.
     """
 
-    def __init__(self, work: Work, session: Session, keeps_steps: bool = False) -> None:
-        self.work, self.session = work, session
-        self.problem = work.problem
+    def __init__(self, setup: Setup, session: Session, keeps_steps: bool = False) -> None:
+        self.setup, self.session = setup, session
+        self.problem = setup.problem
         self.step = self.evaluations = 0
-        self.per_step = work.design.per_step
+        self.per_step = setup.design.per_step
         self.whole = True
         self._pace = 0.0  # seconds that a step takes, 0 before the first one
-        self._guests: list[Array] = []  # rows of storage that wait to be let in
-        self._invited = False  # whether one of them was, before the step under way
+        self._immigrants: list[Array] = []  # rows of storage that wait to be accepted
+        self._injected = False  # whether one of them was, before the step under way
         self._starting = False  # the step under way is the first population
         self._low = 0  # lanes of it that are done
         self._spent = 0.0  # seconds that they took
@@ -82,45 +82,45 @@ class EngineSearch(Search):
         return self.session.memory
 
     def compile(self) -> None:
-        with told_plainly(self.problem):
+        with explaining_errors(self.problem):
             self.session.compile()
 
     def start(self, solutions: Solutions = ()) -> None:
-        rows = self.work.design.started
+        rows = self.setup.design.started
         self.session.give(rows_of(self.problem, solutions, rows))
         self._starting = True
         self._open_step()
         # With the first row there is an answer: it is made whoever asks to stop, and is in the last of these lanes.
-        self._cover(-(-self.session.lanes // max(1, rows)))
+        self._run_lanes(-(-self.session.lanes // max(1, rows)))
         self.evaluations = max(1, self.evaluations)
 
     def advance(self, steps: int, seconds: float = math.inf) -> int:
         made, limited = 0, seconds < math.inf
         if not self.whole:
-            made = self._cover(self._count_lanes(seconds))
+            made = self._run_lanes(self._count_lanes(seconds))
             if limited or not self.whole:
                 return made
         if made < steps:
             if limited and not 0 < self._pace <= _LONG_SECONDS:
                 self._begin_long_step()
-                made += self._cover(1)
+                made += self._run_lanes(1)
             else:
                 made += self._sweep(steps - made, seconds)
         return made
 
     def _sweep(self, steps: int, seconds: float) -> int:
-        """Whole steps, as many as fit into the time; one by one as long as somebody waits to be let in."""
+        """Whole steps, as many as fit into the time; one by one as long as immigrants wait."""
         session, limited, made = self.session, seconds < math.inf, 0
         if limited:
             steps = min(steps, max(1, int(seconds / self._pace)))
         while made < steps:
-            invited = bool(self._guests) and self._let_in()
-            wanted = 1 if self._guests else steps - made
+            injected = bool(self._immigrants) and self._accept_one()
+            wanted = 1 if self._immigrants else steps - made
             self.whole = False  # until it is certain: an interrupt may come at any moment
             began = time.perf_counter()
             done = session.sweep(self.step + 1, wanted, 0, session.lanes)
             self._count_steps(done, time.perf_counter() - began)
-            self.whole = not session.is_left() and (done > 0 or not invited)
+            self.whole = not session.is_left() and (done > 0 or not injected)
             check_faults(self.problem, session)
             made += done
             if limited or done < wanted:
@@ -131,7 +131,7 @@ class EngineSearch(Search):
         if self._keeps_steps:
             state, arrays = self._state()
             self._kept = state, {name: array.copy() for name, array in arrays.items()}
-        self._invited = self._let_in()
+        self._injected = self._accept_one()
         self._open_step()
 
     def _open_step(self) -> None:
@@ -144,7 +144,7 @@ class EngineSearch(Search):
         lanes, took = self._latest
         return max(1, min(4 * lanes, int(lanes * seconds / max(took, 1e-9))))
 
-    def _cover(self, lanes: int) -> int:
+    def _run_lanes(self, lanes: int) -> int:
         """The next lanes of the step under way; how many steps became whole by it."""
         session, low = self.session, self._low
         high = min(low + lanes, session.lanes)
@@ -156,7 +156,7 @@ class EngineSearch(Search):
         took = time.perf_counter() - began
         check_faults(self.problem, session)
         if made == 0 or session.is_left():  # asked to stop: if nothing of the step is done, it was not begun
-            self.whole = low == 0 and not session.is_left() and not self._invited
+            self.whole = low == 0 and not session.is_left() and not self._injected
             return 0
         self._latest = high - low, took
         self._low, self._spent = high, self._spent + took
@@ -164,14 +164,14 @@ class EngineSearch(Search):
 
     def _close_part(self) -> int:
         if self._starting:
-            self.evaluations = self.work.design.started * self._low // self.session.lanes
+            self.evaluations = self.setup.design.started * self._low // self.session.lanes
         return 0
 
     def _close_step(self) -> int:
         self.whole, self._kept = True, None
         if self._starting:
             self._starting = False
-            self.evaluations = self.work.design.started
+            self.evaluations = self.setup.design.started
             return 0
         self._count_steps(1, self._spent)
         return 1
@@ -188,45 +188,51 @@ class EngineSearch(Search):
         return Found(best.score[0].copy(), lambda: problem.encoding.load(space_of(problem), row)[0], int(best.step[0]))
 
     def inject(self, solutions: Solutions) -> None:
-        record = self.work.design.record
-        if not hosts(record):
+        record = self.setup.design.record
+        if not supports_migration(record):
             raise InputError(
-                f"an engine without `berth` takes no solutions while it runs, and {_name(record)} has none"
+                f"an engine without `migration_slot` takes no solutions while it runs, and {_name(record)} has none"
             )
-        if not self.session.admits:
+        if not self.session.accepts_immigrants:
             raise InputError(f"the backend {self.backend} takes no solutions while a search runs; use the cpu")
-        self._guests += list(_store(self.problem, solutions))
+        self._immigrants += list(_store(self.problem, solutions))
 
-    def _let_in(self) -> bool:
+    def _accept_one(self) -> bool:
         """Before a step: one of those who wait; whether there was any.
 
-        Not before the first step, which concludes the first population: engines make it ready for guests then.
+        Not before the first step, which ends the first population: engines make it ready for immigrants then.
         """
-        if not self._guests or self.step == 0:
+        if not self._immigrants or self.step == 0:
             return False
-        self.session.admit(self.step + 1, self._guests.pop(0))
+        self.session.accept_immigrant(self.step + 1, self._immigrants.pop(0))
         return True
 
     def save(self) -> Saved | None:
         return self._state() if self.whole else self._kept
 
     def _state(self) -> Saved:
-        guests = {_GUESTS: np.stack(self._guests)} if self._guests else {}
-        return {"step": self.step}, {**self.session.save(), **guests}
+        immigrants = {_IMMIGRANTS: np.stack(self._immigrants)} if self._immigrants else {}
+        return {"step": self.step}, {**self.session.save(), **immigrants}
 
     def restore(self, state: dict[str, Any], arrays: dict[str, Array]) -> None:
-        guests = arrays.get(_GUESTS)
-        if not is_whole(state.get("step")) or (guests is not None and not self._may_come(guests)):
-            raise InputError("the checkpoint's step and guests must be those of a search like this one, but are not")
+        immigrants = arrays.get(_IMMIGRANTS)
+        if not is_whole(state.get("step")) or (immigrants is not None and not self._are_acceptable(immigrants)):
+            raise InputError(
+                "the checkpoint's step and immigrants must be those of a search like this one, but are not"
+            )
         self.session.restore(arrays)
-        self.step, self._guests = int(state["step"]), [] if guests is None else list(guests)
-        self.evaluations = self.work.design.started + self.step * self.per_step
+        self.step, self._immigrants = int(state["step"]), [] if immigrants is None else list(immigrants)
+        self.evaluations = self.setup.design.started + self.step * self.per_step
 
-    def _may_come(self, guests: Array) -> bool:
+    def _are_acceptable(self, immigrants: Array) -> bool:
         encoding, space = self.problem.encoding, space_of(self.problem)
         row = encoding.empty(space, 0)
-        fits = guests.dtype == row.dtype and guests.shape[1:] == row.shape[1:] and hosts(self.work.design.record)
-        return fits and self.session.admits and bool(encoding.are_sound(space, guests).all())
+        fits = (
+            immigrants.dtype == row.dtype
+            and immigrants.shape[1:] == row.shape[1:]
+            and supports_migration(self.setup.design.record)
+        )
+        return fits and self.session.accepts_immigrants and bool(encoding.are_valid(space, immigrants).all())
 
     def stop(self, at_once: bool = False) -> None:
         self.session.ask_to_stop(at_once)

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
-from systola.backends.cpu import judge
+from systola.backends.cpu import evaluate_compiled
 from systola.backends.session import Session
 from systola.errors import ObjectiveError
 from systola.jit.records import widen
@@ -34,7 +34,7 @@ def check_faults(problem: Problem, session: Session) -> None:
 def explain_fault(problem: Problem, x: Array) -> str:
     """What is wrong with the objective of these decisions."""
     try:
-        value = judge(record_of(problem), x.copy())
+        value = evaluate_compiled(record_of(problem), x.copy())
     except NumbaError:
         value = evaluate(widen(record_of(problem)), x.astype(np.int64))
     except Exception as error:
@@ -46,7 +46,7 @@ def explain_fault(problem: Problem, x: Array) -> str:
 
 
 @contextmanager
-def told_plainly(problem: Problem) -> Iterator[None]:
+def explaining_errors(problem: Problem) -> Iterator[None]:
     """While kernels are compiled: Numba's long errors become a sentence."""
     try:
         yield

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
-from systola.backends.cpu import judge
+from systola.backends.cpu import evaluate_compiled
 from systola.errors import ObjectiveError, SlowObjectiveWarning
 from systola.jit.records import widen
 from systola.model.encodings import Array
@@ -22,7 +22,9 @@ def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int
     """Whether the objective compiles, how many numbers it returns, and whether they are integers."""
     compiled = not numba.config.DISABLE_JIT
     try:
-        value = judge(record_of(problem), probe.copy()) if compiled else evaluate_plainly(problem, probe)
+        value = (
+            evaluate_compiled(record_of(problem), probe.copy()) if compiled else evaluate_interpreted(problem, probe)
+        )
     except NumbaError:
         if backend == "cuda":
             raise ObjectiveError(
@@ -37,7 +39,7 @@ def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int
             )
         compiled = False
         try:
-            value = evaluate_plainly(problem, probe)
+            value = evaluate_interpreted(problem, probe)
         except Exception as error:
             raise _raised(problem, probe, error) from error
     except Exception as error:
@@ -68,6 +70,6 @@ def _raised(problem: Problem, probe: Array, error: Exception) -> ObjectiveError:
     )
 
 
-def evaluate_plainly(problem: Problem, decisions: Array) -> Any:
+def evaluate_interpreted(problem: Problem, decisions: Array) -> Any:
     """The objective interpreted, with integers as wide as compiled code has them."""
     return evaluate(widen(record_of(problem)), decisions.astype(np.int64))

@@ -49,7 +49,7 @@ class Result:
         Of engines that look for more than one solution: the objectives of all that no other one found dominates, in
         ascending order, and their decisions, row by row.
     islands : dict, optional
-        Of a run of islands: how parcels fared and what each deme did.
+        Of a run of islands: how messages fared and what each deme did.
     found_at : int
         The step that made the solution.
     stop : str
@@ -136,11 +136,11 @@ class Result:
             result = cls(**data)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"this is not a complete result of systola: {error}") from None
-        for name in result._unsound():
+        for name in result._invalid_fields():
             raise InputError(f"this is no result of systola: its {name} is {repr(getattr(result, name))[:_SHOWN]}")
         return result
 
-    def _unsound(self) -> Iterator[str]:
+    def _invalid_fields(self) -> Iterator[str]:
         """The names of what cannot be, in a result from a file."""
         yield from (name for name, kind in _KINDS.items() if not isinstance(getattr(self, name), kind))
         yield from (name for name in _COUNTS if not is_whole(getattr(self, name), 0, 2**64 - 1))

@@ -60,12 +60,12 @@ class Trace:
             raise ValueError(f"a trace must have {error}, but this one does not") from None
         except (TypeError, ValueError):
             raise ValueError("a trace must have columns of the same length, but these differ") from None
-        if not is_whole(trace.stride, 1) or not all(map(_is_sound, trace.samples)):
+        if not is_whole(trace.stride, 1) or not all(map(_is_valid, trace.samples)):
             raise ValueError("a trace must have a stride and samples of numbers")
         return trace
 
 
-def _is_sound(sample: Sample) -> bool:
+def _is_valid(sample: Sample) -> bool:
     objectives = sample.objective if isinstance(sample.objective, list) else [sample.objective]
     whole = is_whole(sample.step) and is_whole(sample.evaluations)
     return whole and bool(objectives) and all(map(is_number, (sample.seconds, sample.violation, *objectives)))

@@ -15,9 +15,9 @@ from numba.extending import intrinsic, overload
 
 from systola.jit.emit import function_named, loop
 from systola.jit.private import INLINED
-from systola.simd.rows import VECTOR, is_list, is_vector, narrow, pointer, spread
+from systola.simd.rows import VECTOR_WIDTH, is_list, is_vector, narrow, pointer, spread
 
-_COUNTS = ir.VectorType(ir.IntType(32), VECTOR)
+_COUNTS = ir.VectorType(ir.IntType(32), VECTOR_WIDTH)
 
 
 def add_products(total: Any, a: Any, one: Any, b: Any, two: Any, sign: Any) -> None:
@@ -45,7 +45,7 @@ def _add_product_vectors(typing: Any, total: Any, a: Any, one: Any, b: Any, two:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         total, a, one, b, two, sign = args
         length = context.make_array(signature.args[0])(context, builder, total).nitems
-        wide = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
+        wide = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR_WIDTH)
         minuends = spread(builder, builder.mul(a, sign)), spread(builder, b)
         signs = spread(builder, sign)
 
@@ -55,7 +55,7 @@ def _add_product_vectors(typing: Any, total: Any, a: Any, one: Any, b: Any, two:
                 return builder.trunc(line, wide)  # sums are right wherever they fit
             return builder.sext(line, wide)
 
-        with loop(builder, 0, length, VECTOR) as k:
+        with loop(builder, 0, length, VECTOR_WIDTH) as k:
             first = builder.mul(signs, read(one, signature.args[2], k))
             second = read(two, signature.args[4], k)
             product = builder.mul(builder.sub(minuends[0], first), builder.sub(minuends[1], second))
@@ -73,7 +73,7 @@ def _add_gathered_vectors(typing: Any, total: Any, a: Any, one: Any, b: Any, two
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         total, a, one, b, two, x, sign = args
         of = signature.args
-        wide = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
+        wide = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR_WIDTH)
         minuends = spread(builder, builder.mul(a, sign)), spread(builder, b)
         signs = spread(builder, sign)
 
@@ -84,23 +84,23 @@ def _add_gathered_vectors(typing: Any, total: Any, a: Any, one: Any, b: Any, two
         table = context.make_array(of[4])(context, builder, two).data
         start = spread(builder, builder.ptrtoint(table, ir.IntType(64)))
         cell = table.type.pointee
-        name = f"llvm.masked.gather.v{VECTOR}{cell.intrinsic_name}.v{VECTOR}p0"
-        looked_up = ir.VectorType(cell, VECTOR)
-        places = ir.VectorType(cell.as_pointer(), VECTOR)
-        mask = ir.VectorType(ir.IntType(1), VECTOR)
+        name = f"llvm.masked.gather.v{VECTOR_WIDTH}{cell.intrinsic_name}.v{VECTOR_WIDTH}p0"
+        looked_up = ir.VectorType(cell, VECTOR_WIDTH)
+        places = ir.VectorType(cell.as_pointer(), VECTOR_WIDTH)
+        mask = ir.VectorType(ir.IntType(1), VECTOR_WIDTH)
         signature_ = ir.FunctionType(looked_up, [places, ir.IntType(32), mask, looked_up])
         gather = function_named(builder, signature_, name)
         numbers = spread(builder, builder.trunc(number, ir.IntType(32)))
-        none = ir.Constant(looked_up, [0] * VECTOR)
-        with loop(builder, 0, number, VECTOR) as k:
+        none = ir.Constant(looked_up, [0] * VECTOR_WIDTH)
+        with loop(builder, 0, number, VECTOR_WIDTH) as k:
             counted = builder.add(
-                spread(builder, builder.trunc(k, ir.IntType(32))), ir.Constant(_COUNTS, list(range(VECTOR)))
+                spread(builder, builder.trunc(k, ir.IntType(32))), ir.Constant(_COUNTS, list(range(VECTOR_WIDTH)))
             )
             wanted = builder.icmp_signed("<", counted, numbers)
             index = builder.load(pointer(context, builder, of[5], x, k), align=4)
             # Places as numbers: llvmlite has no vector of indices.
-            address = ir.VectorType(ir.IntType(64), VECTOR)
-            offset = builder.mul(builder.sext(index, address), ir.Constant(address, [cell.width // 8] * VECTOR))
+            address = ir.VectorType(ir.IntType(64), VECTOR_WIDTH)
+            offset = builder.mul(builder.sext(index, address), ir.Constant(address, [cell.width // 8] * VECTOR_WIDTH))
             index = builder.inttoptr(builder.add(start, offset), places)
             found = builder.call(gather, [index, ir.Constant(ir.IntType(32), cell.width // 8), wanted, none])
             line = builder.load(pointer(context, builder, of[2], one, k), align=of[2].dtype.bitwidth // 8)

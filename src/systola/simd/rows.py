@@ -20,15 +20,15 @@ from systola.jit.emit import function_named, loop, new_variable, variable_of
 from systola.jit.private import INLINED
 from systola.simd.bits import lowest_one
 
-VECTOR = 16
-_LINE = ir.VectorType(ir.IntType(32), VECTOR)
+VECTOR_WIDTH = 16
+_LINE = ir.VectorType(ir.IntType(32), VECTOR_WIDTH)
 _WHOLE = (types.int32, types.int64)
 
 
 @inlined
 def padded(length: int) -> int:
     """The next whole number of vectors."""
-    return -(-length // VECTOR) * VECTOR
+    return -(-length // VECTOR_WIDTH) * VECTOR_WIDTH
 
 
 def narrow(value: Any, like: Any) -> Any:
@@ -116,7 +116,7 @@ def is_list(array: Any) -> bool:
 def pointer(context: Any, builder: Any, kind: Any, value: Any, place: Any) -> Any:
     """Where the vector begins that holds the number `place` of an array's data."""
     data = context.make_array(kind)(context, builder, value).data
-    line = ir.VectorType(ir.IntType(kind.dtype.bitwidth), VECTOR)
+    line = ir.VectorType(ir.IntType(kind.dtype.bitwidth), VECTOR_WIDTH)
     return builder.bitcast(builder.gep(data, [place]), line.as_pointer())
 
 
@@ -162,14 +162,14 @@ def _while_not(builder: Any, variable: Any, end: Any) -> Iterator[None]:
 
 def spread(builder: Any, number: Any) -> Any:
     """A vector that is this number in every place."""
-    line = ir.VectorType(number.type, VECTOR)
+    line = ir.VectorType(number.type, VECTOR_WIDTH)
     one = builder.insert_element(ir.Constant(line, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(one, one, ir.Constant(_LINE, [0] * VECTOR))
+    return builder.shuffle_vector(one, one, ir.Constant(_LINE, [0] * VECTOR_WIDTH))
 
 
 def _reduce(builder: Any, line: Any) -> Any:
     number = line.type.element
-    name = f"llvm.vector.reduce.smax.v{VECTOR}{number.intrinsic_name}"
+    name = f"llvm.vector.reduce.smax.v{VECTOR_WIDTH}{number.intrinsic_name}"
     function = function_named(builder, ir.FunctionType(number, [line.type]), name)
     return builder.call(function, [line])
 
@@ -181,7 +181,7 @@ def _add_vectors(typing: Any, total: Any, lines: Any, i: Any, factor: Any) -> An
         size = context.make_array(signature.args[0])(context, builder, total).nitems
         factors = spread(builder, factor)
         first = builder.mul(i, size)
-        with loop(builder, 0, size, VECTOR) as k:
+        with loop(builder, 0, size, VECTOR_WIDTH) as k:
             at = pointer(context, builder, signature.args[0], total, k)
             line = builder.load(pointer(context, builder, signature.args[1], lines, builder.add(first, k)), align=4)
             sum_ = builder.add(builder.load(at, align=4), builder.mul(line, factors))
@@ -199,10 +199,10 @@ def _add_marked_vectors(typing: Any, total: Any, lines: Any, first: Any, marked:
         zero = ir.Constant(marked.type, 0)
         rest = new_variable(builder, marked.type)
         sum_ = new_variable(builder, _LINE)
-        with loop(builder, 0, size, VECTOR) as k:
+        with loop(builder, 0, size, VECTOR_WIDTH) as k:
             # One vector of the total at a time, so that it stays in a register while lines are added.
             builder.store(marked, rest)
-            builder.store(ir.Constant(_LINE, [0] * VECTOR), sum_)
+            builder.store(ir.Constant(_LINE, [0] * VECTOR_WIDTH), sum_)
             with _while_not(builder, rest, zero):
                 word = builder.load(rest)
                 i = builder.add(first, builder.cttz(word, ir.Constant(ir.IntType(1), True)))
@@ -225,9 +225,9 @@ def _largest_of_vectors(typing: Any, total: Any, lines: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         total, lines, i = args
         size = context.make_array(signature.args[0])(context, builder, total).nitems
-        most = variable_of(builder, ir.Constant(_LINE, [0] * VECTOR))
+        most = variable_of(builder, ir.Constant(_LINE, [0] * VECTOR_WIDTH))
         first = builder.mul(i, size)
-        with loop(builder, 0, size, VECTOR) as k:
+        with loop(builder, 0, size, VECTOR_WIDTH) as k:
             line = builder.load(pointer(context, builder, signature.args[0], total, k), align=4)
             if with_line:
                 place = pointer(context, builder, signature.args[1], lines, builder.add(first, k))
@@ -250,13 +250,13 @@ def _largest_of_allowed(typing: Any, total: Any, low: Any, one: Any, two: Any, n
             at = pointer(context, builder, signature.args[of], array, place)
             return builder.load(at, align=signature.args[of].dtype.bitwidth // 8)
 
-        line = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR)
-        none = ir.Constant(line, [kind.minval] * VECTOR)
+        line = ir.VectorType(ir.IntType(kind.bitwidth), VECTOR_WIDTH)
+        none = ir.Constant(line, [kind.minval] * VECTOR_WIDTH)
         most = variable_of(builder, none)
         moments, floors = spread(builder, now), spread(builder, floor)
         lows, highs = (spread(builder, builder.trunc(v, ir.IntType(32))) for v in (low, high))
-        start = builder.and_(low, ir.Constant(low.type, -VECTOR))
-        with loop(builder, start, high, VECTOR) as k:
+        start = builder.and_(low, ir.Constant(low.type, -VECTOR_WIDTH))
+        with loop(builder, start, high, VECTOR_WIDTH) as k:
             value = read(total, 0, k)
             free = builder.or_(
                 builder.icmp_signed("<", read(one, 2, k), moments),
@@ -264,7 +264,7 @@ def _largest_of_allowed(typing: Any, total: Any, low: Any, one: Any, two: Any, n
             )
             free = builder.or_(free, builder.icmp_signed(">", value, floors))
             places = builder.add(
-                spread(builder, builder.trunc(k, ir.IntType(32))), ir.Constant(_LINE, list(range(VECTOR)))
+                spread(builder, builder.trunc(k, ir.IntType(32))), ir.Constant(_LINE, list(range(VECTOR_WIDTH)))
             )
             free = builder.and_(free, builder.icmp_signed(">=", places, lows))
             free = builder.and_(free, builder.icmp_signed("<", places, highs))

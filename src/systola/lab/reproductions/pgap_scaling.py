@@ -12,7 +12,7 @@ from typing import Any
 from systola.engines.steady_state import SteadyState
 from systola.formats.catalog import open_instance
 from systola.islands.islands import Islands
-from systola.islands.parcel import size_of_parcel
+from systola.islands.message import message_size
 from systola.lab.demes import make_demes, take_census, time_stretches
 from systola.lab.experiment import Job
 from systola.lab.machine import Machine, measure_machine
@@ -144,7 +144,7 @@ def _measure(problem: Problem, islands: Islands) -> Facts:
     deme = make_demes(problem, islands)[0]
     time_stretches(deme, STRETCHES // 10)  # the first ones are slower: caches, and solutions far from good
     seconds = time_stretches(deme, STRETCHES)
-    size = size_of_parcel(islands.rate, deme.session.row(0))
+    size = message_size(islands.rate, deme.session.row(0))
     machine = measure_machine(seconds, islands.import_every, message_bytes=size)
     return {
         "objective": float(deme.session.best().score[0][0]),

@@ -34,8 +34,8 @@ MEMETIC_SECONDS = 10.0
 ALPHA = 0.05
 ENGINE = Cellular(  # the paper's Table I, and what its text says
     size=2048,
-    neighbourhood="ring",
-    reach=4,
+    topology="ring",
+    radius=4,
     selection="proportional",
     crossover="pmx",
     crossover_probability=0.9,
@@ -44,7 +44,7 @@ ENGINE = Cellular(  # the paper's Table I, and what its text says
     replacement="generation",
     block=64,
     local_search="best-swap",
-    every=10,
+    local_search_interval=10,
 )
 
 Place = tuple[str, str]  # an instance, as the tables name it, and "pugace" or "memetic"

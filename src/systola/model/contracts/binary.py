@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from systola.errors import CheckFailed
-from systola.jit.dispatch import body_of
+from systola.jit.dispatch import implementation_of
 from systola.jit.records import widen
 from systola.model.capabilities import Repair, Segments, buffer_of, capability
 from systola.model.contracts.cases import agree, compare, loaded, measure, new_state, random_solution, stored
@@ -42,9 +42,9 @@ def check_flips(problem: Problem, x: Array, draws: np.random.Generator) -> None:
     flip_word(record, rows, 0, word, stored(problem, some)[0, word], state)
     x ^= some
     _check_rows(problem, rows, state, x, f"Flips.word of {np.flatnonzero(some).tolist()}")
-    mender = capability(problem, Repair)
-    if mender:
-        check_made(problem, rows, state, "repair", mender.data(problem))
+    repairer = capability(problem, Repair)
+    if repairer:
+        check_made(problem, rows, state, "repair", repairer.data(problem))
 
 
 def _check_rows(problem: Problem, rows: Array, state: Array, x: Array, told: str) -> None:
@@ -57,7 +57,7 @@ def check_made(problem: Problem, rows: Array, state: Array, name: str, *args: An
     """What repair and construct make has the state of the solution; a repaired one is feasible."""
     record = widen(record_of(problem))
     space, rest = (args[:1], args[1:]) if name == "construct" else ((), args)
-    body_of(name, record)(record, *space, rows, 0, state, *rest)
+    implementation_of(name, record)(record, *space, rows, 0, state, *rest)
     made = loaded(problem, rows)
     compare(problem, state, made, f"the state that {name} leaves of {made.tolist()}")
     if name == "repair" and violation(record, measure(problem, made)) > 0:

@@ -35,7 +35,7 @@ from systola.model.incremental import (
 )
 from systola.model.objective import fitness, violation
 from systola.model.problem import Problem, record_of, senses_of
-from systola.simd.rows import VECTOR, padded
+from systola.simd.rows import VECTOR_WIDTH, padded
 
 
 def swapped(x: Array, i: int, j: int) -> Array:
@@ -142,11 +142,11 @@ def check_insertion_blocks(problem: Problem, x: Array, own: InsertionBlocks, dra
     prepared, work = (
         np.full(b.size, 7, b.dtype) for b in (buffer_of(problem, own.prepared), buffer_of(problem, own.work))
     )
-    found = _rows_of_measures(problem, x, VECTOR)
+    found = _rows_of_measures(problem, x, VECTOR_WIDTH)
     prepare_insertions(record, rows[0], prepared)
     i, first = (int(p) for p in draws.integers(0, len(x), 2))
-    for last in (min(len(x), first + VECTOR), min(len(x), first + 2), first + 1):
-        if last == min(len(x), first + VECTOR) > first + 1:
+    for last in (min(len(x), first + VECTOR_WIDTH), min(len(x), first + 2), first + 1):
+        if last == min(len(x), first + VECTOR_WIDTH) > first + 1:
             remove_item(record, rows[0], i, prepared, work)
         evaluate_insertions(record, rows[0], i, first, last, prepared, work, found[: last - first])
         for place in range(first, last):

@@ -1,7 +1,7 @@
 """Neighbours of a flowshop's schedule, measured side by side.
 
-What is kept of a schedule, its *outlook*, is when each machine gets free after each number of jobs and what has been
-counted up to there, one line for each machine and count (see `passage`); then, for the makespan alone, how long it
+What is kept of a schedule, its *prefix states*, is when each machine gets free after each number of jobs and what has
+been counted up to there, one line for each machine and count (see `simd`); then, for the makespan alone, how long it
 takes each machine from each job to the end, and how late the end is for the release dates of the jobs to come. A
 neighbour shares the beginning with the schedule, and neighbours that differ in where one job is put share the jobs that
 follow, too: they pass the machines together, as one vector.
@@ -15,8 +15,8 @@ import numpy as np
 
 from systola.jit.compile import called, inlined
 from systola.model.objective import better
-from systola.problems.flowshop.passage import COUNTS, breadth, meet, pass_job, pass_run
-from systola.simd.rows import VECTOR, narrow, padded, part
+from systola.problems.flowshop.simd import COUNTS, breadth, meet, pass_job, pass_run
+from systola.simd.rows import VECTOR_WIDTH, narrow, padded, part
 
 MAKESPAN, TARDINESS = 0, 1  # measures are counted so; tardy jobs and flow time come after
 _NOWHERE = -1
@@ -28,29 +28,29 @@ def _width(jobs: Any) -> Any:
 
 
 def numbers_of_outlook(jobs: int, machines: int) -> int:
-    """How many numbers an outlook has."""
+    """How many numbers prefix states have."""
     return (2 * machines + COUNTS + 1) * padded(jobs + 1)
 
 
 def numbers_of_work(jobs: int, machines: int) -> int:
-    """How many numbers a lane needs to look around: a front, an outlook without one job, the other jobs."""
+    """How many numbers a lane needs for insertions: a front, prefix states without one job, the other jobs."""
     return numbers_of_front(machines) + numbers_of_outlook(jobs, machines) + padded(jobs + 1)
 
 
 def numbers_of_front(machines: int) -> int:
     """How many numbers a front has."""
-    return (machines + COUNTS) * VECTOR
+    return (machines + COUNTS) * VECTOR_WIDTH
 
 
 @inlined
 def _rest_of(machines: Any, width: Any) -> Any:
     """Where a lane's work has the other jobs."""
-    return (machines + COUNTS) * VECTOR + (2 * machines + COUNTS + 1) * width
+    return (machines + COUNTS) * VECTOR_WIDTH + (2 * machines + COUNTS + 1) * width
 
 
 @called
 def _look_ahead(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, first: Any, last: Any) -> None:
-    """Lines of an outlook after each of the jobs jobs[of + first], ..., jobs[of + last - 1]; those before are known."""
+    """Prefix states after each of the jobs jobs[of + first], ..., jobs[of + last - 1]; those before are known."""
     n, m = problem.times.shape
     width = _width(n)
     for t in range(first, last):
@@ -96,18 +96,18 @@ def _report(problem: Any, work: Any, lane: Any, measures: Any) -> None:
     m = problem.times.shape[1]
     for k in range(measures.shape[0]):
         which = problem.order[k]
-        measures[k] = work[VECTOR * (m - 1 if which == MAKESPAN else m + which - TARDINESS) + lane]
+        measures[k] = work[VECTOR_WIDTH * (m - 1 if which == MAKESPAN else m + which - TARDINESS) + lane]
 
 
 @called
-def _move_alone(problem: Any, x: Any, i: Any, j: Any, outlook: Any, work: Any) -> None:
+def _move_alone(problem: Any, x: Any, i: Any, j: Any, prepared: Any, work: Any) -> None:
     """The front of the neighbour in which the job in place i comes to place j: from the first place that changes."""
     n, m = problem.times.shape
     width = _width(n)
-    front = part(work, 0, (m + COUNTS) * VECTOR)
+    front = part(work, 0, (m + COUNTS) * VECTOR_WIDTH)
     begin = min(i, j)
     for k in range(m + COUNTS):
-        front[VECTOR * k] = outlook[k * width + begin]
+        front[VECTOR_WIDTH * k] = prepared[k * width + begin]
     for t in range(begin, n):
         source = t
         if t == j:
@@ -120,19 +120,19 @@ def _move_alone(problem: Any, x: Any, i: Any, j: Any, outlook: Any, work: Any) -
         pass_job(front, 1, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
 
 
-def remove_item(self: Any, x: Any, i: Any, outlook: Any, work: Any) -> None:
-    """The outlook of x without the job in place i, behind the front in `work`, and the jobs behind that."""
+def remove_item(self: Any, x: Any, i: Any, prepared: Any, work: Any) -> None:
+    """The prefix states of x without the job in place i, behind the front in `work`, and the jobs behind that."""
     if breadth(work) == 1:
         return  # neighbours come one at a time, and there is no room for more
     n, m = self.times.shape
     width = _width(n)
-    at = (m + COUNTS) * VECTOR
+    at = (m + COUNTS) * VECTOR_WIDTH
     rest = _rest_of(m, width)
     for t in range(n - 1):
         work[rest + t] = x[t if t < i else t + 1]
     for k in range(m + COUNTS):
         for t in range(i + 1):
-            work[at + k * width + t] = outlook[k * width + t]
+            work[at + k * width + t] = prepared[k * width + t]
     _look_ahead(self, work, at, work, rest, i, n - 1)
     if self.alone:
         _look_back(self, work, at, work, rest, n - 1)
@@ -143,11 +143,11 @@ def _try_places(problem: Any, job: Any, first: Any, last: Any, count: Any, work:
     """A front for the schedules in which the job comes before place `first`, ..., `last` - 1 of the `count` others."""
     n, m = problem.times.shape
     width = _width(n)
-    at = (m + COUNTS) * VECTOR
+    at = (m + COUNTS) * VECTOR_WIDTH
     front = part(work, 0, at)
     for k in range(m + COUNTS):
         for lane in range(breadth(work)):
-            front[VECTOR * k + lane] = work[at + k * width + first + lane]
+            front[VECTOR_WIDTH * k + lane] = work[at + k * width + first + lane]
     pass_job(front, last - first, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
     if problem.alone:  # Taillard's acceleration: what comes after is known
         tails = at + (m + COUNTS) * width + first
@@ -162,21 +162,21 @@ def _try_places(problem: Any, job: Any, first: Any, last: Any, count: Any, work:
     pass_run(front, last - first, others, problem.lengths, problem.ends, problem.ready)
 
 
-def prepare_insertions(self: Any, x: Any, outlook: Any) -> None:
-    """The outlook of x."""
+def prepare_insertions(self: Any, x: Any, prepared: Any) -> None:
+    """The prefix states of x."""
     n, m = self.times.shape
     for k in range(m + COUNTS):
-        outlook[k * _width(n)] = 0
-    _look_ahead(self, outlook, 0, x, 0, 0, n)
+        prepared[k * _width(n)] = 0
+    _look_ahead(self, prepared, 0, x, 0, 0, n)
 
 
 def evaluate_insertions(
-    self: Any, x: Any, i: Any, first: Any, last: Any, outlook: Any, work: Any, measures: Any
+    self: Any, x: Any, i: Any, first: Any, last: Any, prepared: Any, work: Any, measures: Any
 ) -> None:
     """See `model.incremental.evaluate_insertions`."""
     if breadth(work) == 1 or last - first == 1:
         for j in range(first, last):
-            _move_alone(self, x, i, j, outlook, work)
+            _move_alone(self, x, i, j, prepared, work)
             _report(self, work, 0, measures[j - first])
         return
     _try_places(self, np.int64(x[i]), first, last, len(self.times) - 1, work)
@@ -187,7 +187,7 @@ def evaluate_insertions(
 def best_insertion(self: Any, x: Any, count: Any, item: Any, work: Any, measures: Any) -> Any:
     """See `model.incremental.best_insertion`."""
     n, m = self.times.shape
-    lines = (m + COUNTS) * VECTOR
+    lines = (m + COUNTS) * VECTOR_WIDTH
     rest = _rest_of(m, _width(n))
     for t in range(count):
         work[rest + t] = x[t]

@@ -171,7 +171,7 @@ def lower_costs(problem: Any, x: Any, state: Any, work: Any, key: Any) -> None:
             room = -state[2 + np.int64(work[2 * agents])]
 
 
-def polish(self: Any, x: Any, state: Any, work: Any, key: Any) -> None:
+def search_quickly(self: Any, x: Any, state: Any, work: Any, key: Any) -> None:
     """Both improvements, one after the other."""
     line_up(state, work, key)
     relieve_agents(self, x, state, work, key)

@@ -16,7 +16,7 @@ from systola.model.capabilities import Bound, Buffer, EvaluationState, LocalSear
 from systola.model.encodings import Array, Integers
 from systola.model.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems.generalized_assignment import ejection
-from systola.problems.generalized_assignment.improvement import find_lightest, move_job, polish
+from systola.problems.generalized_assignment.improvement import find_lightest, move_job, search_quickly
 from systola.problems.generalized_assignment.relaxation import Relaxation, relax
 from systola.problems.limits import NARROW, WIDE, exact_sum, refuse_beyond, whole_numbers
 
@@ -162,7 +162,7 @@ class GeneralizedAssignment(Problem):
         EvaluationState(lambda p: Buffer(2 + len(p.capacities), np.int64), init_state, state_measures),
         Reassignments(reassign),
         LocalSearch(
-            quick=polish,
+            quick=search_quickly,
             integers=lambda p: 4 * len(p.capacities),
             search=ejection.search,
             data=guide,

@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from systola.jit.private import compiled_for
-from systola.jit.team import AWAY, BROKEN, DISMISS, LEAVE, announce, member, new_team
+from systola.jit.team import ASLEEP, BROKEN, EXIT, STOP, member, new_team, publish
 
 Kernel = Callable[..., int]
 _WAKE_SECONDS = 1.0  # a sleeping thread looks for orders so often, should it miss being woken
 
 
-class Crew:
+class ThreadTeam:
     """The threads of one kernel, the caller's included.
 
-    `work(*args, team, me)` is the kernel: thread 0 is the caller, who gives orders by `command`; the others carry them
-    out. A kernel that raises, in whichever thread, breaks up the crew, and `command` raises the same.
+    `work(*args, team, me)` is the kernel: thread 0 is the caller, who gives orders by `execute`; the others carry them
+    out. A kernel that raises, in whichever thread, breaks up the team, and `execute` raises the same.
     """
 
     def __init__(self, work: Kernel, args: tuple[Any, ...], threads: int) -> None:
@@ -32,46 +32,46 @@ class Crew:
         self._failures: list[BaseException] = []
         self._threads: list[threading.Thread] = []
         self._wakers: list[threading.Semaphore] = []
-        self._end = weakref.finalize(self, _dismiss, self._team, self._wakers)
+        self._end = weakref.finalize(self, _stop, self._team, self._wakers)
 
     @property
-    def is_gone(self) -> bool:
+    def is_stopped(self) -> bool:
         """Whether it can take no orders any more: a fork does not copy threads, and a failure ends them."""
         return os.getpid() != self._process or bool(self._team[BROKEN])
 
-    def command(self, kind: int, threads: int, *rest: int) -> int:
-        """Carry out an order with so many threads of the crew; what the kernel returns.
+    def execute(self, kind: int, threads: int, *rest: int) -> int:
+        """Carry out an order with so many threads of the team; what the kernel returns.
 
         With more than one, the kernel must let them meet before it returns.
         """
         while len(self._threads) + 1 < threads:
-            self._hire()
+            self._start_thread()
         try:
-            _call(self._team, self._wakers[: threads - 1], (kind, threads, *rest))
+            _send_order(self._team, self._wakers[: threads - 1], (kind, threads, *rest))
             outcome = self._work(*self._args, self._team, np.int64(0))
         except BaseException:
             self._team[BROKEN] = 1
-            self.dismiss()
+            self.stop()
             raise
         if self._team[BROKEN]:
-            self.dismiss()
+            self.stop()
             raise self._failures[0]
         return int(outcome)
 
-    def settle_on(self, dispatcher: Any) -> None:
+    def use_compiled(self, dispatcher: Any) -> None:
         """Call what was compiled without looking types up again: that takes as long as some steps."""
         if not numba.config.DISABLE_JIT:
             self._work = compiled_for(dispatcher, (*self._args, self._team, np.int64(0)))
 
-    def _hire(self) -> None:
+    def _start_thread(self) -> None:
         """One more thread; not before it is needed, since the kernel may still have to be compiled."""
         self._wakers.append(threading.Semaphore(0))
         me = len(self._wakers)
         args = (self._work, self._args, self._team, me, self._wakers[-1], self._failures)
-        self._threads.append(threading.Thread(target=_serve, args=args, daemon=True))
+        self._threads.append(threading.Thread(target=_run_thread, args=args, daemon=True))
         self._threads[-1].start()
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         """End the threads."""
         if os.getpid() == self._process:
             self._end()
@@ -79,21 +79,21 @@ class Crew:
                 thread.join()
 
 
-def _call(team: NDArray[np.int64], wakers: list[threading.Semaphore], order: tuple[int, ...]) -> None:
+def _send_order(team: NDArray[np.int64], wakers: list[threading.Semaphore], order: tuple[int, ...]) -> None:
     """Give these threads an order, and wake those of them who sleep."""
-    announce(team, order, 1 + len(wakers))
+    publish(team, order, 1 + len(wakers))
     with threading.Lock():  # a full fence: all see the order before we look who sleeps
         pass
     for me, waker in enumerate(wakers, 1):
-        if team[member(me) + AWAY]:
+        if team[member(me) + ASLEEP]:
             waker.release()
 
 
-def _dismiss(team: NDArray[np.int64], wakers: list[threading.Semaphore]) -> None:
-    _call(team, wakers, (DISMISS, 1))
+def _stop(team: NDArray[np.int64], wakers: list[threading.Semaphore]) -> None:
+    _send_order(team, wakers, (STOP, 1))
 
 
-def _serve(
+def _run_thread(
     work: Kernel,
     args: tuple[Any, ...],
     team: NDArray[np.int64],
@@ -102,9 +102,9 @@ def _serve(
     failures: list[BaseException],
 ) -> None:
     try:
-        while work(*args, team, np.int64(me)) != LEAVE:
+        while work(*args, team, np.int64(me)) != EXIT:
             waker.acquire(timeout=_WAKE_SECONDS)
-            team[member(me) + AWAY] = 0
+            team[member(me) + ASLEEP] = 0
     except BaseException as error:  # the caller raises it
         failures.append(error)
         team[BROKEN] = 1

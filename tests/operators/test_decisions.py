@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from systola.model.encodings import Bits, Digits, Order
-from systola.operators.genes import copy, get, graft, mingle, put, redraw
+from systola.operators.decisions import copy, copy_segment, get, put, resample, uniform_mix
 from systola.simd.bits import pack, unpack
 
 KINDS = ("bits", "integers", "order")
@@ -58,7 +58,7 @@ def test_graft(kind, n, data):
     space, row = stored(kind, x)
     _, given_ = stored(kind, source)
     given_.setflags(write=False)
-    graft(space, row, given_, first, last)
+    copy_segment(space, row, given_, first, last)
     assert plain(space, row) == x[:first] + source[first:last] + x[last:]
 
 
@@ -84,10 +84,10 @@ def test_mingle(kind, n, step, data):
     second.setflags(write=False)
     _, child = stored(kind, [0] * n)
     _, sibling = stored(kind, [0] * n)
-    mingle(space, first, second, child, sibling, (1, 4, step, 3))
+    uniform_mix(space, first, second, child, sibling, (1, 4, step, 3))
     zeros, ones = stored(kind, [0] * n)[1], stored(kind, [1] * n)[1]
     _, coins = stored(kind, [0] * n)
-    mingle(space, zeros, ones, coins, stored(kind, [0] * n)[1], (1, 4, step, 3))
+    uniform_mix(space, zeros, ones, coins, stored(kind, [0] * n)[1], (1, 4, step, 3))
     tossed = plain(space, coins)
     assert plain(space, child) == [b if c else a for a, b, c in zip(one, two, tossed, strict=True)]
     assert plain(space, sibling) == [a if c else b for a, b, c in zip(one, two, tossed, strict=True)]
@@ -104,7 +104,7 @@ def test_redraw_of_integers(ends, number, data):
     value = data.draw(st.integers(low, high))
     space = Digits(3, np.array([0, low, 0], np.int32), np.array([9, high, 9], np.int32))
     x = np.array([4, value, 5], np.int32)
-    redraw(space, x, 1, np.uint64(number))
+    resample(space, x, 1, np.uint64(number))
     assert x[[0, 2]].tolist() == [4, 5]
     assert low <= x[1] <= high
     assert (x[1] == value) == (low == high)
@@ -116,7 +116,7 @@ def test_redraw_reaches_all_other_values(value):
     reached = set()
     for number in range(0, 2**32, 2**28):
         x = np.array([value], np.int32)
-        redraw(space, x, 0, np.uint64(number))
+        resample(space, x, 0, np.uint64(number))
         reached.add(int(x[0]))
     assert reached == {-1, 0, 1, 2, 3} - {value}
 
@@ -126,5 +126,5 @@ def test_redraw_reaches_all_other_values(value):
 def test_redraw_of_bits(x, number, data):
     i = data.draw(st.integers(0, len(x) - 1))
     space, row = stored("bits", x)
-    redraw(space, row, i, np.uint64(number))
+    resample(space, row, i, np.uint64(number))
     assert plain(space, row) == [*x[:i], 1 - x[i], *x[i + 1 :]]

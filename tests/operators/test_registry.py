@@ -8,9 +8,9 @@ import pytest
 import systola as sy
 from systola.model.encodings import Bits, Digits, Order
 from systola.operators.crossover import CROSSOVERS, pmx
-from systola.operators.kind import Kind
 from systola.operators.local_search import SEARCHES
 from systola.operators.mutation import MUTATIONS, swap
+from systola.operators.registry import OperatorRegistry
 from systola.operators.selection import SELECTIONS
 
 DIGITS = Digits(3, np.zeros(3, np.int32), np.ones(3, np.int32))
@@ -26,7 +26,7 @@ FITTING = {
         {"swap", "insertion", "inversion", "shake"},
     ),
     "selection": ({"random", "proportional", "best", "tournament", "rank"},) * 3,
-    "local search": (set(), {"refine"}, {"best-swap", "descent", "tabu"}),
+    "local search": (set(), {"problem"}, {"best-swap", "descent", "tabu"}),
 }
 KINDS = {kind.name: kind for kind in (CROSSOVERS, MUTATIONS, SELECTIONS, SEARCHES)}
 SPACES = (Bits(3), DIGITS, Order(3))
@@ -81,7 +81,7 @@ def test_labels_of_operators_differ():
             "the selection must be a function or one of random, proportional, best, tournament, rank, but",
         ),
         (SELECTIONS, "xyz", "but got 'xyz'."),
-        (SEARCHES, "taboo", "the local search must be a function or one of best-swap, descent, tabu, refine, but got"),
+        (SEARCHES, "taboo", "the local search must be a function or one of best-swap, descent, tabu, problem, but got"),
         (SEARCHES, 3, "but got 3."),
         (MUTATIONS, None, "but got None."),
         (MUTATIONS, ["swap"], "but got ['swap']"),
@@ -157,7 +157,7 @@ def test_what_is_not_a_plain_function_is_refused():
 
 
 def test_a_kind_of_ones_own():
-    kind = Kind("colour", {"red": (swap, (Bits,)), "blue": (pmx, (Order,))})
+    kind = OperatorRegistry("colour", {"red": (swap, (Bits,)), "blue": (pmx, (Order,))})
     assert kind.find("red", Bits(3)) == (swap, "swap")
     with pytest.raises(sy.InputError, match=r"the colour 'red' is not for Order solutions; choose one of blue$"):
         kind.find("red", Order(3))

@@ -1,7 +1,7 @@
 """Jobs that pass machines one after the other, sixteen schedules side by side.
 
-A *front* is when each machine gets free: of machine k in schedule l it is front[VECTOR * k + l]. Three more rows hold
-what has been counted of the jobs so far: tardiness, tardy jobs, flow time. Compiled for a CPU a row is a vector;
+A *front* is when each machine gets free: of machine k in schedule l it is front[VECTOR_WIDTH * k + l]. Three more rows
+hold what has been counted of the jobs so far: tardiness, tardy jobs, flow time. Compiled for a CPU a row is a vector;
 anywhere else these are the plain loops below, over as many schedules as there are.
 """
 
@@ -16,7 +16,7 @@ from numba.extending import intrinsic, overload
 
 from systola.jit.emit import loop, variable_of
 from systola.jit.private import CALLED
-from systola.simd.rows import VECTOR, narrow, part
+from systola.simd.rows import VECTOR_WIDTH, narrow, part
 
 COUNTS = 3  # rows of a front beside those of machines
 _TOGETHER = 4  # jobs that pass a machine before its row is stored again
@@ -31,13 +31,13 @@ def pass_job(front: Any, high: Any, times: Any, due: Any, ready: Any) -> None:
     for lane in range(high):
         now = ready
         for k in range(machines):
-            place = VECTOR * k + lane
+            place = VECTOR_WIDTH * k + lane
             now = max(now, front[place]) + times[k]
             front[place] = narrow(now, front)
-        place = VECTOR * machines + lane
+        place = VECTOR_WIDTH * machines + lane
         front[place] = narrow(front[place] + max(0, now - due), front)
-        front[place + VECTOR] = narrow(front[place + VECTOR] + (1 if now > due else 0), front)
-        front[place + 2 * VECTOR] = narrow(front[place + 2 * VECTOR] + now - ready, front)
+        front[place + VECTOR_WIDTH] = narrow(front[place + VECTOR_WIDTH] + (1 if now > due else 0), front)
+        front[place + 2 * VECTOR_WIDTH] = narrow(front[place + 2 * VECTOR_WIDTH] + now - ready, front)
 
 
 def pass_run(front: Any, high: Any, jobs: Any, times: Any, due: Any, ready: Any) -> None:
@@ -45,7 +45,7 @@ def pass_run(front: Any, high: Any, jobs: Any, times: Any, due: Any, ready: Any)
 
     times[job * machines + k] is how long machine k takes for a job, due[job] and ready[job] when it is due and there.
     """
-    machines = front.shape[0] // VECTOR - COUNTS
+    machines = front.shape[0] // VECTOR_WIDTH - COUNTS
     for t in range(jobs.shape[0]):
         job = jobs[t]
         pass_job(front, high, part(times, job * machines, machines), due[job], ready[job])
@@ -57,17 +57,17 @@ def meet(front: Any, high: Any, lines: Any, width: Any) -> None:
     lines[width * k + l] is how long machine k takes from there to the end; the last row is a
     lower bound on the completion of the jobs to come, from their release dates.
     """
-    machines = front.shape[0] // VECTOR - COUNTS
+    machines = front.shape[0] // VECTOR_WIDTH - COUNTS
     for lane in range(high):
         most = np.int64(lines[width * machines + lane])
         for k in range(machines):
-            most = max(most, np.int64(front[VECTOR * k + lane]) + lines[width * k + lane])
-        front[VECTOR * (machines - 1) + lane] = narrow(most, front)
+            most = max(most, np.int64(front[VECTOR_WIDTH * k + lane]) + lines[width * k + lane])
+        front[VECTOR_WIDTH * (machines - 1) + lane] = narrow(most, front)
 
 
 def breadth(front: Any) -> int:
     """How many schedules to take side by side: as many as a vector has, or one where rows are not vectors."""
-    return VECTOR
+    return VECTOR_WIDTH
 
 
 def _is_line(array: Any) -> bool:
@@ -76,7 +76,7 @@ def _is_line(array: Any) -> bool:
 
 @overload(breadth, strict=False, jit_options=CALLED)  # type: ignore[untyped-decorator]
 def _breadth(front: Any) -> Any:
-    return (lambda front: VECTOR) if _is_line(front) else (lambda front: 1)
+    return (lambda front: VECTOR_WIDTH) if _is_line(front) else (lambda front: 1)
 
 
 class _Rows:
@@ -86,15 +86,15 @@ class _Rows:
         self.builder = builder
         self.kind = kind
         self.number = ir.IntType(kind.dtype.bitwidth)
-        self.line = ir.VectorType(self.number, VECTOR)
+        self.line = ir.VectorType(self.number, VECTOR_WIDTH)
         self._size = kind.dtype.bitwidth // 8
         array = context.make_array(kind)(context, builder, front)
         self._data = array.data
-        rows = builder.sdiv(array.nitems, ir.Constant(array.nitems.type, VECTOR), flags=["exact"])
+        rows = builder.sdiv(array.nitems, ir.Constant(array.nitems.type, VECTOR_WIDTH), flags=["exact"])
         self.machines = builder.sub(rows, ir.Constant(rows.type, COUNTS))
 
     def _place(self, k: Any) -> Any:
-        place = self.builder.mul(k, ir.Constant(k.type, VECTOR))
+        place = self.builder.mul(k, ir.Constant(k.type, VECTOR_WIDTH))
         return self.builder.bitcast(self.builder.gep(self._data, [place]), self.line.as_pointer())
 
     def load(self, k: Any) -> Any:
@@ -105,7 +105,7 @@ class _Rows:
 
     def spread(self, number: Any) -> Any:
         one = self.builder.insert_element(ir.Constant(self.line, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
-        places = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR), [0] * VECTOR)
+        places = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR_WIDTH), [0] * VECTOR_WIDTH)
         return self.builder.shuffle_vector(one, one, places)
 
     def later(self, one: Any, two: Any) -> Any:
@@ -114,8 +114,8 @@ class _Rows:
     def count(self, k: Any, now: Any, due: Any, ready: Any, chosen: Any = None) -> None:
         """Add a job that is finished `now` to the rows k, k + 1 and k + 2 of the schedules chosen."""
         builder = self.builder
-        zero = ir.Constant(self.line, [0] * VECTOR)
-        one = ir.Constant(self.line, [1] * VECTOR)
+        zero = ir.Constant(self.line, [0] * VECTOR_WIDTH)
+        one = ir.Constant(self.line, [1] * VECTOR_WIDTH)
         tardy = builder.icmp_signed(">", now, due)
         added = [builder.select(tardy, builder.sub(now, due), zero), builder.select(tardy, one, zero)]
         added.append(builder.sub(now, ready))
@@ -141,7 +141,7 @@ def _pass_vector(typing: Any, front: Any, high: Any, times: Any, due: Any, ready
         front, high, times, due, ready = args
         rows = _Rows(context, builder, signature.args[0], front)
         machines = context.make_array(signature.args[2])(context, builder, times).nitems
-        lanes = ir.Constant(rows.line, list(range(VECTOR)))
+        lanes = ir.Constant(rows.line, list(range(VECTOR_WIDTH)))
         chosen = builder.icmp_signed("<", lanes, rows.spread(_fit(builder, high, rows.number)))
         start = rows.spread(ready)
         now = variable_of(builder, start)

@@ -11,13 +11,13 @@ from typing import Any
 
 from systola.errors import InputError
 from systola.jit.digest import digest_of_functions
-from systola.jit.dispatch import admit_helpers
+from systola.jit.dispatch import register_helpers
 
 Operator = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Kind:
+class OperatorRegistry:
     """Operators of one kind, each with the spaces that it is for."""
 
     name: str
@@ -27,7 +27,7 @@ class Kind:
         """The function, and a label that is another one whenever the function does something else."""
         if isinstance(choice, FunctionType):
             digest, helpers = digest_of_functions({self.name: choice})
-            admit_helpers(helpers)
+            register_helpers(helpers)
             return choice, re.sub(r"\W", "_", f"{choice.__name__}_{digest}")
         if not isinstance(choice, str) or choice not in self.known:
             near = difflib.get_close_matches(str(choice), self.known, n=1)

@@ -21,9 +21,9 @@ from systola.islands.deme import Deme
 from systola.islands.transport import Transport, Vote, World
 from systola.model.encodings import Array
 from systola.reading import parse_json, read_file
-from systola.run.checkpoint import check_identity, pack_checkpoint, read_checkpoint
+from systola.run.checkpoint import check_identity, pack_checkpoint, read_checkpoint, tell_renamed
 
-_SCHEMA = 1
+_SCHEMA = 2  # 1 had other names of parameters and arrays
 _SETS = ("a", "b")
 _MANIFEST = "manifest.json"
 _PER_FOLDER = 256  # files
@@ -73,11 +73,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(named, list) or data.get("set") not in _SETS or not all(isinstance(d, str) for d in named):
         raise InputError(f"{path} is not a manifest of islands; {_ADVICE}")
     if data.get("schema") != _SCHEMA:
-        raise InputError(f"{path} has schema {data.get('schema')!r}, this version reads {_SCHEMA}")
+        raise InputError(
+            f"{path} has schema {data.get('schema')!r}, this version reads {_SCHEMA}{tell_renamed(data['run'])}"
+        )
     return dict(data)
 
 
-def open_saves(folder: Path, identity: dict[str, Any], demes: int) -> SavedSet:
+def open_checkpoint(folder: Path, identity: dict[str, Any], demes: int) -> SavedSet:
     """The whole set in a folder, of the run that this identity describes."""
     data = read_manifest(folder)
     check_identity(data["run"], identity, folder)
@@ -109,7 +111,7 @@ class Saving:
     workers: int
     clock: Callable[[], float]
     asked: Callable[[], float]  # when a signal last asked for a checkpoint
-    tell_failures: Callable[[list[str]], None]  # of the last checkpoint
+    report_failures: Callable[[list[str]], None]  # of the last checkpoint
 
 
 class Saver:
@@ -135,7 +137,7 @@ class Saver:
             begun=self._begun + (due and self._begun == self._closed), closed=self._closed, whole=self._whole
         )
 
-    def attend(self, told: Vote | None) -> None:
+    def act_on(self, told: Vote | None) -> None:
         """Do what there is to do, by what all have said."""
         now, saving = time.perf_counter(), self._saving
         if told:
@@ -147,7 +149,7 @@ class Saver:
                 spread = 0.0 if hurried else min(_SPREAD_SECONDS, saving.every / 4)
                 self._when = now + spread * self._worker / saving.workers
         if self._packed is not None and now >= self._when:
-            self._transport.hand_in(json.dumps(self._write(self._packed)).encode())
+            self._transport.send_part(json.dumps(self._write(self._packed)).encode())
             self._packed = None
         if self._worker == 0:
             self._close()
@@ -155,7 +157,7 @@ class Saver:
     def finish(self, demes: list[Deme], world: World | None) -> None:
         """The last checkpoint: all workers have ended, and the first one of each process saves all of its demes."""
         self._demes = demes
-        self._whole = world.hear(self._whole) if world else self._whole
+        self._whole = world.broadcast(self._whole) if world else self._whole
         packed = self._pack()
         part = {"left": True} if packed is None else self._write(packed)
         parts = world.gather(part) if world else [part]
@@ -193,7 +195,7 @@ class Saver:
 
     def _close(self) -> None:
         """Once all workers have written their demes."""
-        self._parts += [json.loads(part) for part in self._transport.handed_in()]
+        self._parts += [json.loads(part) for part in self._transport.collect_parts()]
         ready = [part for part in self._parts if part["number"] == self._begun]  # others may have begun the next one
         if len(ready) == self._saving.workers:
             self._parts = [part for part in self._parts if part["number"] > self._begun]
@@ -213,4 +215,4 @@ class Saver:
                 self._whole += 1
             except OSError as error:
                 failures = [error.strerror]
-        saving.tell_failures(failures)
+        saving.report_failures(failures)

@@ -59,7 +59,7 @@ def test_a_synchronous_run_resumes_to_the_same_end(tmp_path, steps, rest):
 
 def test_a_run_that_was_broken_off_resumes_to_the_same_end(tmp_path):
     """Within a round: some demes are at its end and have sent what they send, others are not."""
-    islands = synchronous(lags=(0, 0, 0.01, 0, 0))
+    islands = synchronous(delays=(0, 0, 0.01, 0, 0))
     whole = run(islands, 1500)
     part, steps = None, []
     while part is None or part.stop == "callback":
@@ -72,7 +72,7 @@ def test_a_run_that_was_broken_off_resumes_to_the_same_end(tmp_path):
 
 def test_killed_at_any_moment_a_synchronous_run_resumes_to_the_same_end(tmp_path):
     whole = run(synchronous(3), 20_000)
-    command = [*COMMAND, "--islands", "3", "--migration", "synchronous=true", "--migration", "lags=[0, 0.002, 0]"]
+    command = [*COMMAND, "--islands", "3", "--migration", "synchronous=true", "--migration", "delays=[0, 0.002, 0]"]
     command += ["--iterations", "20000", "--checkpoint", str(tmp_path), "--checkpoint-every", "0.02"]
     draws = np.random.default_rng(3)
     resume = ["--resume", str(tmp_path)]
@@ -180,7 +180,7 @@ def test_many_demes_have_small_files_in_small_folders(tmp_path):
     """What a file says of the run does not grow with the number of demes."""
     few, many = tmp_path / "few", tmp_path / "many"
     for folder, demes in ((few, 9), (many, 300)):
-        islands = sy.Islands([sy.SteadyState(size=4 + k % 2) for k in range(demes)], lags=[0.0] * demes)
+        islands = sy.Islands([sy.SteadyState(size=4 + k % 2) for k in range(demes)], delays=[0.0] * demes)
         run(islands, 1, checkpoint=folder)
     largest = [max(path.stat().st_size for path in files(folder)) for folder in (few, many)]
     assert largest[1] <= largest[0] + 100

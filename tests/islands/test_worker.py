@@ -41,7 +41,7 @@ def test_demes_take_turns_by_the_solutions_they_make():
 
 
 def test_demes_take_turns_by_the_clock_if_there_is_one():
-    islands = sy.Islands(sy.SteadyState(), 2, lags=(0.05, 0))
+    islands = sy.Islands(sy.SteadyState(), 2, delays=(0.05, 0))
     slow, quick = iterations(sy.solve(PROBLEM, islands, stop=sy.Seconds(1), threads=1))
     assert quick > 10 * slow
 
@@ -93,7 +93,7 @@ def test_demes_of_one_engine_are_laid_out_once():
 
 
 def test_arrivals_are_noted_only_when_asked(tmp_path):
-    islands = sy.Islands(sy.SteadyState(size=10), 2, export_every=2, import_every=1, rate=1, holding=1.0)
+    islands = sy.Islands(sy.SteadyState(size=10), 2, export_every=2, import_every=1, rate=1, export_probability=1.0)
     peaks = []
     sy.solve(PROBLEM, islands, stop=sy.Iterations(10), threads=1)  # compiles
     for steps in (1000, 5000):

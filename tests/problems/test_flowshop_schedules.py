@@ -16,7 +16,7 @@ from systola.model.capabilities import buffer_of, capability
 from systola.model.problem import record_of
 from systola.problems.flowshop import schedules
 from systola.problems.flowshop.problem import MEASURES
-from systola.simd.rows import VECTOR
+from systola.simd.rows import VECTOR_WIDTH
 
 SIZES = st.sampled_from([1, 2, 3, 15, 16, 17, 31, 32, 33]) | st.integers(1, 40)
 ROW, AT, UNTOUCHED = 1, 3, -77  # of the solutions; of the trials; a number that is no measure
@@ -90,49 +90,49 @@ def orders(draw, problem):
     return np.array([draws.permutation(len(problem.times)) for _ in range(3)], np.int32)
 
 
-def arrays_of(problem, verbs, apart=False):
-    """Problem as it is seen, room for an outlook and for work, full of something else, and trials.
+def arrays_of(problem, functions, apart=False):
+    """Problem as it is seen, room for prefix states and for work, full of something else, and trials.
 
     `apart`: numbers of the work do not lie together, as on a GPU.
     """
     kept, room, _ = buffers_of(problem)
-    outlook, work = (np.full(buffer.size, 9, buffer.dtype) for buffer in (kept, room))
+    prepared, work = (np.full(buffer.size, 9, buffer.dtype) for buffer in (kept, room))
     if apart:
         work = np.full((room.size, 2), 9, room.dtype)[:, 1]
-    trial = np.full((VECTOR + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
-    return record_of(problem) if verbs is COMPILED else widen(record_of(problem)), outlook, work, trial
+    trial = np.full((VECTOR_WIDTH + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
+    return record_of(problem) if functions is COMPILED else widen(record_of(problem)), prepared, work, trial
 
 
-def check_survey(problem, x, i, blocks, verbs, apart=False):
+def check_insertions(problem, x, i, blocks, functions, apart=False):
     """The neighbours in which job i is moved, a block of places at a time."""
-    record, outlook, work, trial = arrays_of(problem, verbs, apart)
-    prepare, remove, evaluate, _ = verbs
+    record, prepared, work, trial = arrays_of(problem, functions, apart)
+    prepare, remove, evaluate, _ = functions
     before = x.copy()
-    prepare(record, x[ROW], outlook)
-    known, fresh = outlook.copy(), True
+    prepare(record, x[ROW], prepared)
+    known, fresh = prepared.copy(), True
     counted = 1 if problem.alone else len(MEASURES)
     for first, last in blocks:
         trial[:] = UNTOUCHED
         if last - first == 1:  # needs no more than a front
-            alone = np.full(buffers_of(problem)[2], 9, outlook.dtype)
-            evaluate(record, x[ROW], i, first, last, outlook, alone, trial[AT : AT + 1])
+            alone = np.full(buffers_of(problem)[2], 9, prepared.dtype)
+            evaluate(record, x[ROW], i, first, last, prepared, alone, trial[AT : AT + 1])
         else:
             if fresh:
-                remove(record, x[ROW], i, outlook, work)
-            evaluate(record, x[ROW], i, first, last, outlook, work, trial[AT : AT + last - first])
+                remove(record, x[ROW], i, prepared, work)
+            evaluate(record, x[ROW], i, first, last, prepared, work, trial[AT : AT + last - first])
             fresh = False
         for place in range(first, last):
             neighbour = moved(x[ROW].tolist(), i, place)
             assert trial[AT + place - first, :counted].tolist() == measures_of(problem, neighbour)[:counted]
         assert (np.delete(trial, range(AT, AT + last - first), axis=0) == UNTOUCHED).all()
     assert np.array_equal(x, before)
-    assert np.array_equal(outlook, known)
+    assert np.array_equal(prepared, known)
 
 
 def cut(n, points):
     """Runs of places from the first to the last, none longer than a vector."""
     edges = sorted({0, n, *points})
-    whole = [p for a, b in pairwise(edges) for p in range(a, b, VECTOR)]
+    whole = [p for a, b in pairwise(edges) for p in range(a, b, VECTOR_WIDTH)]
     return list(zip(whole, [*whole[1:], n], strict=True))
 
 
@@ -142,15 +142,15 @@ def draw_blocks(draw, n):
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
-@pytest.mark.parametrize("verbs", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize("functions", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
 @settings(deadline=None, max_examples=250)
 @given(st.data())
-def test_neighbours(wide, verbs, data):
+def test_neighbours(wide, functions, data):
     problem = data.draw(shops(wide))
     assert wide or problem.narrow
     x = orders(data.draw, problem)
     i = data.draw(st.integers(0, len(problem.times) - 1))
-    check_survey(problem, x, i, draw_blocks(data.draw, len(problem.times)), verbs)
+    check_insertions(problem, x, i, draw_blocks(data.draw, len(problem.times)), functions)
 
 
 @pytest.mark.parametrize("jobs", [2, 15, 16, 17, 31, 32, 33])
@@ -161,13 +161,13 @@ def test_all_neighbours_around_whole_vectors(jobs, objectives):
     x = np.array([np.random.default_rng(jobs + k).permutation(jobs) for k in range(3)], np.int32)
     for i in range(jobs):
         for points in ((), range(0, jobs, 2), range(jobs)):
-            check_survey(problem, x, i, cut(jobs, points), COMPILED)
+            check_insertions(problem, x, i, cut(jobs, points), COMPILED)
 
 
-def check_place(problem, x, count, item, verbs, apart=False):
-    record, _, work, trial = arrays_of(problem, verbs, apart)
+def check_place(problem, x, count, item, functions, apart=False):
+    record, _, work, trial = arrays_of(problem, functions, apart)
     before = x.copy()
-    place = verbs[3](record, x[ROW], count, item, work, trial[AT : AT + 2])
+    place = functions[3](record, x[ROW], count, item, work, trial[AT : AT + 2])
     order = x[ROW, :count].tolist()
     assert place == best_place(problem, order, item)
     counted = 1 if problem.alone else len(MEASURES)
@@ -178,15 +178,15 @@ def check_place(problem, x, count, item, verbs, apart=False):
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
-@pytest.mark.parametrize("verbs", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize("functions", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
 @settings(deadline=None, max_examples=250)
 @given(st.data())
-def test_best_place(wide, verbs, data):
+def test_best_place(wide, functions, data):
     """The first of the best places for a job that is not among the first of an order."""
     problem = data.draw(shops(wide))
     x = orders(data.draw, problem)
     count = data.draw(st.integers(0, len(problem.times) - 1) | st.just(len(problem.times) - 1))
-    check_place(problem, x, count, int(x[ROW, data.draw(st.integers(count, len(problem.times) - 1))]), verbs)
+    check_place(problem, x, count, int(x[ROW, data.draw(st.integers(count, len(problem.times) - 1))]), functions)
 
 
 @settings(deadline=None, max_examples=100)
@@ -194,7 +194,7 @@ def test_best_place(wide, verbs, data):
 def test_one_schedule_at_a_time(problem, data):
     """Compiled as for a GPU."""
     x, last = orders(data.draw, problem), len(problem.times) - 1
-    check_survey(problem, x, data.draw(st.integers(0, last)), draw_blocks(data.draw, last + 1), COMPILED, True)
+    check_insertions(problem, x, data.draw(st.integers(0, last)), draw_blocks(data.draw, last + 1), COMPILED, True)
     count = data.draw(st.integers(0, last))
     check_place(problem, x, count, int(x[ROW, data.draw(st.integers(count, last))]), COMPILED, True)
 
@@ -204,9 +204,9 @@ def test_first_of_equal_places(count):
     """Jobs that are all alike are as good in any place."""
     problem = sy.Flowshop(np.full((33, 2), 4), np.full(33, 40), None, "makespan,tardiness")
     x = np.tile(np.arange(33, dtype=np.int32), (3, 1))
-    for verbs in (INTERPRETED, COMPILED):
-        record, _, work, trial = arrays_of(problem, verbs)
-        assert verbs[3](record, x[ROW], count, 32, work, trial[AT : AT + 2]) == 0
+    for functions in (INTERPRETED, COMPILED):
+        record, _, work, trial = arrays_of(problem, functions)
+        assert functions[3](record, x[ROW], count, 32, work, trial[AT : AT + 2]) == 0
 
 
 @settings(deadline=None, max_examples=40)
@@ -229,9 +229,9 @@ def test_outlook(problem, seed):
     """When each machine gets free after each number of jobs, and what was counted up to there."""
     x = np.random.default_rng(seed).permutation(len(problem.times)).astype(np.int32)
     jobs, machines = problem.times.shape
-    record, outlook, _, _ = arrays_of(problem, COMPILED)
-    compiled_prepare(record, x, outlook)
-    lines = outlook.reshape(2 * machines + 4, -1)[: machines + 3, : jobs + 1].tolist()
+    record, prepared, _, _ = arrays_of(problem, COMPILED)
+    compiled_prepare(record, x, prepared)
+    lines = prepared.reshape(2 * machines + 4, -1)[: machines + 3, : jobs + 1].tolist()
     done = [[0] * machines, *problem.schedule(x).tolist()]
     assert lines[:machines] == [list(line) for line in zip(*done, strict=True)]
     for count in range(jobs + 1):
@@ -241,12 +241,12 @@ def test_outlook(problem, seed):
 
 
 def test_room():
-    """As much as is used: a front for one neighbour, and for all an outlook without one job and the other jobs."""
+    """As much as is used: a front for one neighbour, and for all prefix states without one job and the other jobs."""
     problem = sy.Flowshop(np.ones((32, 3), int))
     kept, work, single = buffers_of(problem)
-    assert single == 6 * VECTOR
-    assert kept.size == 10 * 3 * VECTOR  # 33 moments are three vectors
-    assert work.size == single + kept.size + 3 * VECTOR
+    assert single == 6 * VECTOR_WIDTH
+    assert kept.size == 10 * 3 * VECTOR_WIDTH  # 33 moments are three vectors
+    assert work.size == single + kept.size + 3 * VECTOR_WIDTH
     assert kept.dtype == work.dtype == np.int32
     assert buffers_of(sy.Flowshop(np.full((32, 3), 10**9)))[0].dtype == np.int64
     assert schedules.numbers_of_front(3) == single

@@ -1,6 +1,6 @@
-"""Measures of a changed solution from those of the one it was made from, as far as the problem can.
+"""Full and delta evaluation: measures of a changed solution from those of its parent, as far as the problem can.
 
-`choose_appraisal` gives a problem the bodies that fit what it offers: flips, reassignments, swaps, or its plain
+`choose_delta_evaluation` registers what fits the problem's capabilities: flips, reassignments, swaps, or its plain
 objective.
 """
 
@@ -11,41 +11,41 @@ from typing import Any
 import numpy as np
 
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Body, body_of, give_body, large_verb
+from systola.jit.dispatch import Implementation, dispatched_call, implementation_of, register
 from systola.model.capabilities import Capability, EvaluationState, Flips, Reassignments, Swaps, offers
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.incremental import flip, init_state, measures_from_state, reassign, state_of, swap
-from systola.model.population import assess
+from systola.model.population import evaluate_plain
 from systola.model.problem import Problem, record_type_of, space_of
 from systola.simd.bits import lowest_one, toggle
 
 _FEW = 3  # of n decisions, up to n / 3 that differ are worth single steps
 
 
-@large_verb
-def gauge(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> Any:
-    """Evaluate x[row] from scratch: its measures and state."""
-    return body_of("gauge", s)(s, x, row, lane, state, measures)
+@dispatched_call
+def evaluate_full(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> Any:
+    """Full evaluation: measures and state of x[row], from scratch."""
+    return implementation_of("evaluate_full", s)(s, x, row, lane, state, measures)
 
 
-@large_verb
-def appraise(s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any) -> Any:
-    """Measures and state of children[child], which is near to the individual in row `parent`."""
-    return body_of("appraise", s)(s, parent, children, child, lane, state, measures)
+@dispatched_call
+def evaluate_delta(s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any) -> Any:
+    """Delta evaluation: measures and state of children[child], which differs little from the one in row `parent`."""
+    return implementation_of("evaluate_delta", s)(s, parent, children, child, lane, state, measures)
 
 
-@large_verb
-def try_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> Any:
+@dispatched_call
+def evaluate_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> Any:
     """Measures and state of the individual in this row with decisions i and j exchanged; itself it stays as it is."""
-    return body_of("try_swap", s)(s, row, i, j, lane, state, measures)
+    return implementation_of("evaluate_swap", s)(s, row, i, j, lane, state, measures)
 
 
-def _gauge_by_evaluation(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> None:
-    assess(s, x, row, lane, measures)
+def _evaluate_full_plainly(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> None:
+    evaluate_plain(s, x, row, lane, measures)
     state_of(s.problem, x, row, measures, state)
 
 
-def _gauge_by_state(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> None:
+def _evaluate_full_by_state(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> None:
     init_state(s.problem, x, row, state)
     measures_from_state(s.problem, state, measures)
 
@@ -59,7 +59,9 @@ def _count_differing(space: Any, x: Any, parent: Any, children: Any, child: Any)
     return differing
 
 
-def _appraise_by_flips(s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any) -> None:
+def _evaluate_delta_by_flips(
+    s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any
+) -> None:
     x, known = s.population.x, s.population.state[parent]
     problem, lanes = s.problem, s.lanes
     for k in range(state.shape[0]):
@@ -76,7 +78,7 @@ def _appraise_by_flips(s: Any, parent: Any, children: Any, child: Any, lane: Any
     measures_from_state(problem, state, measures)
 
 
-def _appraise_by_reassignments(
+def _evaluate_delta_by_reassignments(
     s: Any,
     parent: Any,
     children: Any,
@@ -88,7 +90,7 @@ def _appraise_by_reassignments(
     x, known = s.population.x, s.population.state[parent]
     problem, space, lanes = s.problem, s.space, s.lanes
     if _FEW * _count_differing(space, x, parent, children, child) > space.n:
-        gauge(s, children, child, lane, state, measures)
+        evaluate_full(s, children, child, lane, state, measures)
         return
     for k in range(state.shape[0]):
         state[k] = known[k]
@@ -102,12 +104,14 @@ def _appraise_by_reassignments(
     measures_from_state(problem, state, measures)
 
 
-def _appraise_by_swaps(s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any) -> None:
+def _evaluate_delta_by_swaps(
+    s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any
+) -> None:
     x, known = s.population.x, s.population.state[parent]
     problem, space, lanes = s.problem, s.space, s.lanes
     differing = _count_differing(space, x, parent, children, child)
     if _FEW * differing > space.n:
-        gauge(s, children, child, lane, state, measures)
+        evaluate_full(s, children, child, lane, state, measures)
         return
     for k in range(state.shape[0]):
         state[k] = known[k]
@@ -127,7 +131,7 @@ def _appraise_by_swaps(s: Any, parent: Any, children: Any, child: Any, lane: Any
     measures_from_state(problem, state, measures)
 
 
-def _appraise_by_evaluation(
+def _evaluate_delta_plainly(
     s: Any,
     parent: Any,
     children: Any,
@@ -136,12 +140,12 @@ def _appraise_by_evaluation(
     state: Any,
     measures: Any,
 ) -> None:
-    # Tallies are not kept then, and `state` may have no room: the lane has some.
+    # States are not kept then, and `state` may have no room: the lane has some.
     lanes = s.lanes
-    gauge(s, children, child, lane, lanes.state[lane], measures)
+    evaluate_full(s, children, child, lane, lanes.state[lane], measures)
 
 
-def _try_by_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> None:
+def _evaluate_swap_by_state(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> None:
     x, known = s.population.x, s.population.state[row]
     problem = s.problem
     for k in range(state.shape[0]):
@@ -150,35 +154,37 @@ def _try_by_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measur
     measures_from_state(problem, state, measures)
 
 
-def _try_by_evaluation(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> None:
+def _evaluate_swap_plainly(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> None:
     x = s.population.x
     lanes = s.lanes
     for k in range(x.shape[1]):
         lanes.spare[lane, k] = x[row, k]
     lanes.spare[lane, i], lanes.spare[lane, j] = lanes.spare[lane, j], lanes.spare[lane, i]
-    gauge(s, lanes.spare, lane, lane, lanes.state[lane], measures)
+    evaluate_full(s, lanes.spare, lane, lane, lanes.state[lane], measures)
 
 
-def choose_gauge(problem: Problem) -> None:
+def choose_full_evaluation(problem: Problem) -> None:
     """A state of the problem's own gives the measures, too, and faster than the plain objective."""
-    give_body(
-        "gauge", record_type_of(problem), _gauge_by_state if offers(problem, EvaluationState) else _gauge_by_evaluation
+    register(
+        "evaluate_full",
+        record_type_of(problem),
+        _evaluate_full_by_state if offers(problem, EvaluationState) else _evaluate_full_plainly,
     )
 
 
-_STEPWISE: dict[type, tuple[type[Capability], Body]] = {
-    Bits: (Flips, _appraise_by_flips),
-    Digits: (Reassignments, _appraise_by_reassignments),
-    Order: (Swaps, _appraise_by_swaps),
+_BY_MOVES: dict[type, tuple[type[Capability], Implementation]] = {
+    Bits: (Flips, _evaluate_delta_by_flips),
+    Digits: (Reassignments, _evaluate_delta_by_reassignments),
+    Order: (Swaps, _evaluate_delta_by_swaps),
 }
 
 
-def choose_appraisal(problem: Problem) -> bool:
-    """Give the problem its bodies; whether they need the state of all solutions."""
-    choose_gauge(problem)
-    moves, body = _STEPWISE[type(space_of(problem))]
+def choose_delta_evaluation(problem: Problem) -> bool:
+    """Choose how solutions of this problem are evaluated; whether that needs the state of all solutions."""
+    choose_full_evaluation(problem)
+    moves, function = _BY_MOVES[type(space_of(problem))]
     offered = offers(problem, moves)
     record = record_type_of(problem)
-    give_body("appraise", record, body if offered else _appraise_by_evaluation)
-    give_body("try_swap", record, _try_by_swap if offers(problem, Swaps) else _try_by_evaluation)
+    register("evaluate_delta", record, function if offered else _evaluate_delta_plainly)
+    register("evaluate_swap", record, _evaluate_swap_by_state if offers(problem, Swaps) else _evaluate_swap_plainly)
     return offered

@@ -10,40 +10,40 @@ from typing import Any
 import numpy as np
 
 from systola.jit.compile import inlined
-from systola.jit.dispatch import body_of, give_body, verb
+from systola.jit.dispatch import dispatched, implementation_of, register
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.rng import below, numbers
 from systola.simd.bits import segment_mask
 
 
-@verb
+@dispatched
 def get(space: Any, x: Any, i: Any) -> Any:
     """Decision i."""
-    return body_of("get", space)(space, x, i)
+    return implementation_of("get", space)(space, x, i)
 
 
-@verb
+@dispatched
 def put(space: Any, x: Any, i: Any, value: Any) -> Any:
     """Set decision i."""
-    return body_of("put", space)(space, x, i, value)
+    return implementation_of("put", space)(space, x, i, value)
 
 
-@verb
-def graft(space: Any, x: Any, source: Any, first: Any, last: Any) -> Any:
+@dispatched
+def copy_segment(space: Any, x: Any, source: Any, first: Any, last: Any) -> Any:
     """Copy the decisions first <= i < last of `source` into x."""
-    return body_of("graft", space)(space, x, source, first, last)
+    return implementation_of("copy_segment", space)(space, x, source, first, last)
 
 
-@verb
-def mingle(space: Any, one: Any, two: Any, child: Any, sibling: Any, key: Any) -> Any:
+@dispatched
+def uniform_mix(space: Any, one: Any, two: Any, child: Any, sibling: Any, key: Any) -> Any:
     """Each decision of `child` from `one` or `two` by the toss of a coin, that of `sibling` from the other."""
-    return body_of("mingle", space)(space, one, two, child, sibling, key)
+    return implementation_of("uniform_mix", space)(space, one, two, child, sibling, key)
 
 
-@verb
-def redraw(space: Any, x: Any, i: Any, number: Any) -> Any:
+@dispatched
+def resample(space: Any, x: Any, i: Any, number: Any) -> Any:
     """Set decision i to another of its values, by a random number; to its only one if it has no other."""
-    return body_of("redraw", space)(space, x, i, number)
+    return implementation_of("resample", space)(space, x, i, number)
 
 
 @inlined
@@ -62,13 +62,13 @@ def _put_bit(space: Any, x: Any, i: Any, value: Any) -> None:
     x[i >> 6] = (x[i >> 6] & ~(np.uint64(1) << place)) | (np.uint64(value) << place)
 
 
-def _graft_bits(space: Any, x: Any, source: Any, first: Any, last: Any) -> None:
+def _copy_segment_of_bits(space: Any, x: Any, source: Any, first: Any, last: Any) -> None:
     for w in range(first >> 6, (last + 63) >> 6):
         mask = segment_mask(w, first, last)
         x[w] = (x[w] & ~mask) | (source[w] & mask)
 
 
-def _mingle_bits(space: Any, one: Any, two: Any, child: Any, sibling: Any, key: Any) -> None:
+def _mix_bits(space: Any, one: Any, two: Any, child: Any, sibling: Any, key: Any) -> None:
     for w in range(child.shape[0]):
         r0, r1, _, _ = numbers(key, w)
         coins = r0 | (r1 << np.uint64(32))
@@ -76,7 +76,7 @@ def _mingle_bits(space: Any, one: Any, two: Any, child: Any, sibling: Any, key: 
         sibling[w] = (two[w] & coins) | (one[w] & ~coins)
 
 
-def _redraw_bit(space: Any, x: Any, i: Any, number: Any) -> None:
+def _resample_bit(space: Any, x: Any, i: Any, number: Any) -> None:
     x[i >> 6] ^= np.uint64(1) << np.uint64(i & 63)
 
 
@@ -88,12 +88,12 @@ def _put_number(space: Any, x: Any, i: Any, value: Any) -> None:
     x[i] = value
 
 
-def _graft_numbers(space: Any, x: Any, source: Any, first: Any, last: Any) -> None:
+def _copy_segment_of_numbers(space: Any, x: Any, source: Any, first: Any, last: Any) -> None:
     for i in range(np.uint64(first), np.uint64(last)):  # unsigned, so that the copy is one of vectors
         x[i] = source[i]
 
 
-def _mingle_numbers(space: Any, one: Any, two: Any, child: Any, sibling: Any, key: Any) -> None:
+def _mix_numbers(space: Any, one: Any, two: Any, child: Any, sibling: Any, key: Any) -> None:
     coins = np.uint64(0)
     for i in range(space.n):
         if i & 31 == 0:
@@ -103,7 +103,7 @@ def _mingle_numbers(space: Any, one: Any, two: Any, child: Any, sibling: Any, ke
         sibling[i] = two[i] if first else one[i]
 
 
-def _redraw_number(space: Any, x: Any, i: Any, number: Any) -> None:
+def _resample_number(space: Any, x: Any, i: Any, number: Any) -> None:
     others = np.int64(space.high[i]) - np.int64(space.low[i])
     if others > 0:
         value = np.int64(space.low[i]) + below(number, others)
@@ -113,12 +113,12 @@ def _redraw_number(space: Any, x: Any, i: Any, number: Any) -> None:
 for _name, _bits, _numbers in (
     ("get", _get_bit, _get_number),
     ("put", _put_bit, _put_number),
-    ("graft", _graft_bits, _graft_numbers),
+    ("copy_segment", _copy_segment_of_bits, _copy_segment_of_numbers),
 ):
-    give_body(_name, Bits, _bits)
-    give_body(_name, Digits, _numbers)
-    give_body(_name, Order, _numbers)
-give_body("mingle", Bits, _mingle_bits)
-give_body("mingle", Digits, _mingle_numbers)
-give_body("redraw", Bits, _redraw_bit)
-give_body("redraw", Digits, _redraw_number)
+    register(_name, Bits, _bits)
+    register(_name, Digits, _numbers)
+    register(_name, Order, _numbers)
+register("uniform_mix", Bits, _mix_bits)
+register("uniform_mix", Digits, _mix_numbers)
+register("resample", Bits, _resample_bit)
+register("resample", Digits, _resample_number)

@@ -14,11 +14,11 @@ from systola.model.problem import Problem, record_of
 from systola.run.trace import MOST_SAMPLES, Sample, Trace
 from systola.run.units import objective_of, violation_of
 
-Found = tuple[int, int, float, Array]  # a better solution: step, deme, seconds, measures
+DemeEvent = tuple[int, int, float, Array]  # a better solution: step, deme, seconds, measures
 
 
 @dataclass(frozen=True)
-class Account:
+class DemeReport:
     """Of one deme; plain data, so that it can be sent to another process."""
 
     number: int
@@ -37,10 +37,10 @@ class Account:
         return self.started + self.step * self.per_step
 
 
-def account_of(deme: Deme) -> Account:
+def report_of(deme: Deme) -> DemeReport:
     """What there is to tell of a deme now."""
-    best, design = deme.session.best(), deme.work.design
-    return Account(
+    best, design = deme.session.best(), deme.setup.design
+    return DemeReport(
         deme.number,
         deme.step,
         design.started,
@@ -54,11 +54,11 @@ def account_of(deme: Deme) -> Account:
 
 
 @dataclass(frozen=True)
-class Part:
+class ProcessReport:
     """What one process tells in the end."""
 
-    accounts: list[Account]
-    history: list[Found]
+    reports: list[DemeReport]
+    history: list[DemeEvent]
     reasons: list[str]
     notes: list[str]
 
@@ -67,7 +67,7 @@ class Part:
 class Outcome:
     """What is known of all demes in the end, however many there are."""
 
-    leader: Account
+    best_deme: DemeReport
     step: int  # of the deme that has made most
     fewest: int  # of the one that has made fewest
     evaluations: int
@@ -77,51 +77,51 @@ class Outcome:
     notes: list[str]
 
 
-def conclude(problem: Problem, parts: list[Part], seconds: float) -> Outcome:
+def summarise(problem: Problem, parts: list[ProcessReport], seconds: float) -> Outcome:
     """All that processes have told, put together."""
-    accounts = sorted((a for part in parts for a in part.accounts), key=lambda a: a.number)
+    reports = sorted((a for part in parts for a in part.reports), key=lambda a: a.number)
     return Outcome(
-        _find_leader(problem, accounts),
-        max(a.step for a in accounts),
-        min(a.step for a in accounts),
-        sum(a.evaluations for a in accounts),
-        _trace_of(problem, accounts, [event for part in parts for event in part.history]),
-        _count(accounts, seconds),
+        _find_best_deme(problem, reports),
+        max(a.step for a in reports),
+        min(a.step for a in reports),
+        sum(a.evaluations for a in reports),
+        _trace_of(problem, reports, [event for part in parts for event in part.history]),
+        _count(reports, seconds),
         [reason for part in parts for reason in part.reasons],
         [note for part in parts for note in part.notes],
     )
 
 
-def _find_leader(problem: Problem, accounts: list[Account]) -> Account:
+def _find_best_deme(problem: Problem, reports: list[DemeReport]) -> DemeReport:
     """The deme with the best answer; of equals the first."""
-    first, *others = accounts
-    for account in others:
-        if ranks_above(record_of(problem), account.measures, first.measures):
-            first = account
+    first, *others = reports
+    for report in others:
+        if ranks_above(record_of(problem), report.measures, first.measures):
+            first = report
     return first
 
 
-def events_of(demes: list[Deme]) -> list[Found]:
-    """All better solutions that these demes have seen."""
-    seen = ((deme.number, event) for deme in demes for event in (*deme.history, *filter(None, [deme.glimpse])))
-    return [(step, number, seconds, measures) for number, (step, seconds, measures) in seen]
+def history_of(problem: Problem, demes: list[Deme]) -> list[DemeEvent]:
+    """When the best solution of these demes became a better one."""
+    seen = ((deme.number, event) for deme in demes for event in (*deme.history, *filter(None, [deme.provisional])))
+    return join_histories(problem, [(step, number, seconds, m) for number, (step, seconds, m) in seen])
 
 
-def join_histories(problem: Problem, events: list[Found]) -> list[Found]:
+def join_histories(problem: Problem, events: list[DemeEvent]) -> list[DemeEvent]:
     """When the best solution of all became a better one, in the order of steps and demes.
 
     Of what was joined in parts the whole becomes the same.
     """
-    joined: list[Found] = []
+    joined: list[DemeEvent] = []
     for event in sorted(events, key=lambda event: event[:2]):
         if not joined or ranks_above(record_of(problem), event[3], joined[-1][3]):
             joined.append(event)
     return joined
 
 
-def _trace_of(problem: Problem, accounts: list[Account], events: list[Found]) -> Trace:
+def _trace_of(problem: Problem, reports: list[DemeReport], events: list[DemeEvent]) -> Trace:
     """How the best solution of all demes developed, at steps after which one of them found a better one."""
-    each, started = sum(a.per_step for a in accounts), sum(a.started for a in accounts)
+    each, started = sum(a.per_step for a in reports), sum(a.started for a in reports)
     samples = [
         Sample(step, started + step * each, seconds, objective_of(problem, measures), violation_of(problem, measures))
         for step, _, seconds, measures in join_histories(problem, events)
@@ -130,26 +130,26 @@ def _trace_of(problem: Problem, accounts: list[Account], events: list[Found]) ->
     return Trace(1, samples[:-1:stride] + samples[-1:])
 
 
-def describe(problem: Problem, account: Account, engine: str) -> dict[str, Any]:
+def describe(problem: Problem, report: DemeReport, engine: str) -> dict[str, Any]:
     """What a deme did."""
     return {
-        "deme": account.number,
+        "deme": report.number,
         "engine": engine,
-        "objective": objective_of(problem, account.measures),
-        "feasible": violation_of(problem, account.measures) == 0,
-        "iterations": account.step,
-        **asdict(account.counters),
-        "waiting": account.waiting,
+        "objective": objective_of(problem, report.measures),
+        "feasible": violation_of(problem, report.measures) == 0,
+        "iterations": report.step,
+        **asdict(report.counters),
+        "waiting": report.waiting,
     }
 
 
-def _count(accounts: list[Account], seconds: float) -> dict[str, Any]:
-    counters = [{**asdict(a.counters), "waiting": a.waiting} for a in accounts]
+def _count(reports: list[DemeReport], seconds: float) -> dict[str, Any]:
+    counters = [{**asdict(a.counters), "waiting": a.waiting} for a in reports]
     counted = ("exports", "held", "skipped", "sent", "received", "injected", "overwritten", "waiting")
     moving = sum(c["migrating"] for c in counters)
     busy = moving + sum(c["computing"] for c in counters)
     return {
         **{k: sum(c[k] for c in counters) for k in counted},
-        "iterations_per_second": float(np.mean([a.step for a in accounts])) / max(seconds, 1e-9),
+        "iterations_per_second": float(np.mean([a.step for a in reports])) / max(seconds, 1e-9),
         "communication_share": moving / max(busy, 1e-9),
     }

@@ -8,44 +8,44 @@ import numba
 import numpy as np
 import pytest
 
-from systola.jit.crew import Crew
 from systola.jit.team import (
     COUNT,
-    DISMISS,
+    EXIT,
     KIND,
-    LEAVE,
-    REST,
+    SLEEP,
+    STOP,
     THREADS,
     arrive,
     await_order,
     neighbour,
+    next_part,
     release,
-    take,
 )
+from systola.jit.thread_team import ThreadTeam
 
-ADD, FAIL = DISMISS + 1, DISMISS + 2
+ADD, FAIL = STOP + 1, STOP + 2
 
 
 def add(total, met, team, me):
     """Adds one to each place, COUNT times; the last to arrive counts the rounds. With FAIL, one thread raises."""
     while True:
         if me > 0 and not await_order(team, me):
-            return REST
-        if team[KIND] == DISMISS:
-            return LEAVE
+            return SLEEP
+        if team[KIND] == STOP:
+            return EXIT
         for _ in range(team[COUNT]):
             if team[KIND] == FAIL and me == met[1]:
                 raise ValueError("as told")
             for k in range(team[THREADS]):
                 owner = neighbour(team, me, k)
-                first, last = take(team, owner)
+                first, last = next_part(team, owner)
                 while first < last:
                     for place in range(first, last):
                         total[place] += 1
-                    first, last = take(team, owner)
+                    first, last = next_part(team, owner)
             here = arrive(team)
             if here < 0:
-                return LEAVE
+                return EXIT
             if here > 0:
                 met[0] += 1
                 release(team)
@@ -56,80 +56,80 @@ def add(total, met, team, me):
 compiled = numba.njit(nogil=True)(add)
 
 
-def crew_of(work, places, threads, failing=-1):
+def team_of(work, places, threads, failing=-1):
     total, met = np.zeros(places, np.int64), np.array([0, failing])
-    return Crew(work, (total, met), threads), total, met
+    return ThreadTeam(work, (total, met), threads), total, met
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 @pytest.mark.parametrize("places", [0, 1, 5, 64, 1000])
 def test_each_part_is_done_once(places, threads):
-    crew, total, met = crew_of(compiled, places, threads)
+    team, total, met = team_of(compiled, places, threads)
     for rounds in (1, 500, 3):
         before = total.copy(), met[0]
-        crew.command(ADD, threads, 0, places, 0, rounds)
+        team.execute(ADD, threads, 0, places, 0, rounds)
         assert (total == before[0] + rounds).all()
         assert met[0] == before[1] + rounds
-    crew.dismiss()
+    team.stop()
 
 
 def test_interpreted_by_one():
-    crew, total, _ = crew_of(add, 20, 1)
-    assert crew.command(ADD, 1, 0, 20, 0, 4) == 4
+    team, total, _ = team_of(add, 20, 1)
+    assert team.execute(ADD, 1, 0, 20, 0, 4) == 4
     assert (total == 4).all()
 
 
-def test_a_part_of_the_crew_and_of_the_work():
-    crew, total, _ = crew_of(compiled, 100, 3)
+def test_a_part_of_the_team_and_of_the_work():
+    team, total, _ = team_of(compiled, 100, 3)
     for threads in (3, 1, 2, 1, 3, 2) * 200:
-        crew.command(ADD, threads, 10, 90, 0, 1)
+        team.execute(ADD, threads, 10, 90, 0, 1)
     assert (total[10:90] == 1200).all()
     assert total[:10].sum() + total[90:].sum() == 0
-    crew.dismiss()
+    team.stop()
 
 
 def test_those_who_sleep_are_woken():
-    crew, total, _ = crew_of(compiled, 64, 2)
+    team, total, _ = team_of(compiled, 64, 2)
     for _ in range(5):
         time.sleep(0.05)  # long enough to fall asleep
-        crew.command(ADD, 2, 0, 64, 0, 10)
+        team.execute(ADD, 2, 0, 64, 0, 10)
     assert (total == 50).all()
-    crew.dismiss()
+    team.stop()
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2])
 def test_a_failure_in_any_thread_ends_all(failing):
-    crew, _, _ = crew_of(compiled, 64, 3, failing)
-    crew.command(ADD, 3, 0, 64, 0, 5)
+    team, _, _ = team_of(compiled, 64, 3, failing)
+    team.execute(ADD, 3, 0, 64, 0, 5)
     with pytest.raises(ValueError, match="as told"):
-        crew.command(FAIL, 3, 0, 64, 0, 5)
-    assert crew.is_gone
-    assert not any(thread.is_alive() for thread in crew._threads)
+        team.execute(FAIL, 3, 0, 64, 0, 5)
+    assert team.is_stopped
+    assert not any(thread.is_alive() for thread in team._threads)
 
 
-def test_threads_end_with_their_crew():
+def test_threads_end_with_their_team():
     before = threading.active_count()
-    crew, _, _ = crew_of(compiled, 64, 3)
-    crew.command(ADD, 1, 0, 64, 0, 5)
+    team, _, _ = team_of(compiled, 64, 3)
+    team.execute(ADD, 1, 0, 64, 0, 5)
     assert threading.active_count() == before
-    crew.command(ADD, 3, 0, 64, 0, 5)
-    threads = crew._threads
+    team.execute(ADD, 3, 0, 64, 0, 5)
+    threads = team._threads
     assert threading.active_count() == before + 2
-    del crew
+    del team
     for thread in threads:
         thread.join(10)
     assert threading.active_count() == before
 
 
-def test_crews_side_by_side():
+def test_teams_side_by_side():
     """More threads than cores, several callers."""
     outcomes = []
 
     def use():
-        crew, total, _ = crew_of(compiled, 64, 3)
+        team, total, _ = team_of(compiled, 64, 3)
         for _ in range(50):
-            crew.command(ADD, 3, 0, 64, 0, 3)
-        crew.dismiss()
+            team.execute(ADD, 3, 0, 64, 0, 3)
+        team.stop()
         outcomes.append(int(total.sum()))
 
     callers = [threading.Thread(target=use) for _ in range(3)]
@@ -141,26 +141,26 @@ def test_crews_side_by_side():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a fork")
-def test_a_fork_has_no_crew():
-    crew, _, _ = crew_of(compiled, 64, 2)
-    crew.command(ADD, 2, 0, 64, 0, 1)
+def test_a_fork_has_no_team():
+    team, _, _ = team_of(compiled, 64, 2)
+    team.execute(ADD, 2, 0, 64, 0, 1)
     child = os.fork()
     if child == 0:
-        crew.dismiss()  # as the child's own end would
-        os._exit(0 if crew.is_gone else 1)
+        team.stop()  # as the child's own end would
+        os._exit(0 if team.is_stopped else 1)
     assert os.waitpid(child, 0)[1] == 0
-    assert not crew.is_gone
-    crew.dismiss()
+    assert not team.is_stopped
+    team.stop()
 
 
 @pytest.mark.long
-def test_ten_thousand_crews():
+def test_ten_thousand_teams():
     for k in range(10_000):
         threads = 2 + k % 3
-        crew, total, _ = crew_of(compiled, 64, threads, 1)
-        crew.command(ADD, threads, 0, 64, 0, 3)
+        team, total, _ = team_of(compiled, 64, threads, 1)
+        team.execute(ADD, threads, 0, 64, 0, 3)
         if k % 5 == 0:
             with pytest.raises(ValueError, match="as told"):
-                crew.command(FAIL, threads, 0, 64, 0, 3)
-        crew.dismiss()
+                team.execute(FAIL, threads, 0, 64, 0, 3)
+        team.stop()
         assert (total[:1] >= 3).all()

@@ -1,9 +1,10 @@
 """Constrained dominance among rows of measures, one by one and in blocks.
 
 Of two solutions the one that breaks the constraints less dominates the other, whatever their objectives; of two that
-break them equally, one that is at least as good in every objective and better in one. A solution *covers* another if it
-dominates or equals it. `self` is the record of an engine with `count` objectives whose senses are `signs`. Where a
-problem has no constraints nothing of them is left in compiled code, as every violation is the constant 0.
+break them equally, one that is at least as good in every objective and better in one. A solution *weakly dominates*
+another if it dominates it, or equals it in objectives and violation. `self` is the record of an engine with `count`
+objectives whose senses are `signs`. Where a problem has no constraints nothing of them is left in compiled code, as
+every violation is the constant 0.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from systola.jit.compile import called, inlined
 from systola.model.objective import violation
 from systola.model.population import NEVER
 from systola.pareto.dominance import exceed
-from systola.simd.rows import VECTOR
+from systola.simd.rows import VECTOR_WIDTH
 
 _CHUNK = 64
 
@@ -24,22 +25,22 @@ _CHUNK = 64
 @inlined
 def _is_as_good(self: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
     """Whether scores[row] are at least as good as other[at] in every objective."""
-    sound = True
+    as_good = True
     for k in range(self.count):
-        sound = sound and self.signs[k] * scores[row, k] >= self.signs[k] * other[at, k]
-    return sound
+        as_good = as_good and self.signs[k] * scores[row, k] >= self.signs[k] * other[at, k]
+    return as_good
 
 
 @inlined
-def covers(self: Any, problem: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
+def weakly_dominates(self: Any, problem: Any, scores: Any, row: Any, other: Any, at: Any) -> Any:
     """Whether scores[row] dominate or equal other[at]: with less violation; or with no more, and as good objectives."""
     mine, theirs = violation(problem, scores[row]), violation(problem, other[at])
     return mine < theirs or (not theirs < mine and _is_as_good(self, scores, row, other, at))
 
 
 @called
-def find_cover(self: Any, problem: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
-    """The first of the rows first <= row < last, all of the same violation, that covers other[at], or NEVER.
+def find_weak_dominator(self: Any, problem: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
+    """The first of the rows first <= row < last, all of the same violation, that weakly dominates other[at], or NEVER.
 
     Rows are taken in chunks without a branch, which compilers turn into vectors.
     """
@@ -75,9 +76,9 @@ def find_cover(self: Any, problem: Any, scores: Any, first: Any, last: Any, othe
 
 
 @inlined
-def is_covered(self: Any, problem: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
-    """Whether one of the rows first <= row < last, all of the same violation, covers other[at]."""
-    return find_cover(self, problem, scores, first, last, other, at) != NEVER
+def is_weakly_dominated(self: Any, problem: Any, scores: Any, first: Any, last: Any, other: Any, at: Any) -> Any:
+    """Whether one of the rows first <= row < last, all of the same violation, weakly dominates other[at]."""
+    return find_weak_dominator(self, problem, scores, first, last, other, at) != NEVER
 
 
 @inlined
@@ -86,7 +87,7 @@ def compare_objectives(
 ) -> Any:
     """A bit for each neighbour of a block: whether scores[row] are not as good; if `above`, whether it is as good."""
     wanted = np.int64((1 << count) - 1 if above else 0)
-    spare = trial.shape[0] // rooms > VECTOR  # on a GPU the next rows are another thread's
+    spare = trial.shape[0] // rooms > VECTOR_WIDTH  # on a GPU the next rows are another thread's
     for k in range(self.count):
         sign = self.signs[k]
         exceeding = exceed(trial, at, count, k, sign, sign * scores[row, k], above, spare)
