@@ -256,6 +256,7 @@ class Archipelago:
             self.checkpoint_every,
             first,
             workers,
+            self.islands.synchronous,
             self.clock,
             lambda: self._asked,
             self._tell_failures,
