@@ -210,3 +210,13 @@ def test_many_demes_have_small_files_in_small_folders(tmp_path):
     assert largest[1] <= largest[0] + 100
     assert len(files(many)) == 300
     assert max(len(list(folder.iterdir())) for folder in {path.parent for path in files(many)}) <= 256
+
+
+def test_workers_write_one_after_the_other(tmp_path):
+    """A common disk is not asked by all at once: within a quarter of the time between checkpoints, but at the end."""
+    islands = sy.Islands(sy.SteadyState(), 2)
+    run(islands, 1)  # compiled
+    sy.solve(PROBLEM, islands, stop=sy.Seconds(2.5), threads=2, checkpoint=tmp_path, checkpoint_every=1.6)
+    first, last = ([path.stat().st_mtime for path in files(tmp_path / name)] for name in ("a", "b"))
+    assert first[1] - first[0] > 0.15
+    assert last[0] > first[1]
