@@ -247,9 +247,10 @@ class Vast(sy.Problem):
 
 
 @pytest.mark.parametrize("n", [2**40, 2**62, 2**31])
-def test_more_decisions_than_memory_holds(n) -> None:
+@pytest.mark.parametrize("engine", ["rs", sy.SGA(8)], ids=["rs", "sga"])
+def test_more_decisions_than_memory_holds(engine, n) -> None:
     with pytest.raises(sy.InputError, match="decisions"):
-        sy.solve(Vast(n), "rs", backend="python")
+        sy.solve(Vast(n), engine, backend="python")
 
 
 def test_a_process_alone_speaks_for_itself_whatever_its_rank(tmp_path) -> None:

@@ -27,6 +27,14 @@ def _do_nothing() -> None:
     pass
 
 
+class Interrupted(KeyboardInterrupt):
+    """What signals raise.
+
+    A class of its own: if a plain KeyboardInterrupt passes through code that is executed from a string, as that of
+    dataclasses and named tuples is, Python ends the process by SIGINT afterwards, whatever exit code it was to have.
+    """
+
+
 @dataclass
 class Interruption:
     """Whether a signal has asked to end; `tell` is called then, from another thread."""
@@ -36,7 +44,7 @@ class Interruption:
     handled: int = 0  # how often the main thread has come to know
 
 
-_holds: list[Interruption | None] = []  # the innermost last; with None, signals raise KeyboardInterrupt
+_holds: list[Interruption | None] = []  # the innermost last; with None, signals raise Interrupted
 _before: dict[int, Any] = {}  # handlers, while ours are there
 _exits = False  # whether a process that does not come to its end is ended
 
@@ -53,7 +61,7 @@ def held_signals(tell: Callable[[], None] = _do_nothing) -> Iterator[Interruptio
 def interruptible() -> Iterator[None]:
     """Within `held_signals`: while there is nothing to lose, a signal raises KeyboardInterrupt all the same."""
     if any(hold.asked for hold in _holds if hold):
-        raise KeyboardInterrupt
+        raise Interrupted
     with _entered(None):
         yield
 
@@ -72,6 +80,20 @@ def ended_by_signals(for_good: bool) -> Iterator[None]:
             yield
         finally:
             _exits = False
+
+
+@contextmanager
+def called_on(name: str, call: Callable[[], None]) -> Iterator[None]:
+    """Call this on a signal that asks for something else than to end; only in the main thread, as above."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, name):
+        yield
+        return
+    number = getattr(signal, name)
+    before = signal.signal(number, lambda number, frame: call())
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
 @contextmanager
@@ -130,11 +152,11 @@ def _handle(number: int, frame: FrameType | None) -> None:
     if hold is None:
         if _exits and len(_holds) > 1:  # the compiler is at work: what is raised in its finalizers is only printed
             _leave()
-        raise KeyboardInterrupt
+        raise Interrupted
     hold.asked = True  # should the watcher be late
     hold.handled += 1
     if hold.handled > 1:
-        raise KeyboardInterrupt
+        raise Interrupted
 
 
 def _watch(pipe: socket.socket, others: int) -> None:

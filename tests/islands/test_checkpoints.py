@@ -84,6 +84,30 @@ def test_killed_at_any_moment_a_synchronous_run_resumes_to_the_same_end(tmp_path
     assert done["repeatable"]
 
 
+def test_what_is_sent_after_a_round_is_not_saved_with_it(tmp_path):
+    """While one thread packs a large deme, another has packed its small one, and would send what comes next."""
+    sizes = (40_000, 10, 10)
+    lines = [f"instance = '{INSTANCE}'", "[islands]", "synchronous = true", "export_every = 8", "import_every = 16"]
+    lines += [
+        "rate = 1",
+        "holding = 1.0",
+        *(f"[[deme]]\nalgorithm = 'ssga'\nparameters = {{size = {n}}}" for n in sizes),
+    ]
+    (tmp_path / "demes.toml").write_text("\n".join(lines))
+    command = [sys.executable, "-m", "systola", "solve", "--config", str(tmp_path / "demes.toml"), "--threads", "2"]
+    command += ["--iterations", "2000", "--json"]
+    folder = tmp_path / "state"
+    _kill_while_saving([*command, "--checkpoint", str(folder), "--checkpoint-every", "0"], folder, 0.1)
+    whole, resumed = (
+        json.loads(subprocess.run([*command, *rest], stdout=subprocess.PIPE, check=True).stdout)
+        for rest in ([], ["--resume", str(folder)])
+    )
+    for name in ("objective", "solution", "evaluations"):
+        assert resumed[name] == whole[name]
+    for name in ("received", "injected", "skipped", "waiting"):
+        assert [d[name] for d in resumed["islands"]["demes"]] == [d[name] for d in whole["islands"]["demes"]]
+
+
 def test_killed_at_any_moment_an_asynchronous_run_resumes_with_its_best(tmp_path):
     command = [*COMMAND, "--islands", "4", "--checkpoint", str(tmp_path), "--checkpoint-every", "0.02"]
     _kill_while_saving([*command, "--seconds", "60"], tmp_path, 0.1)
@@ -186,3 +210,13 @@ def test_many_demes_have_small_files_in_small_folders(tmp_path):
     assert largest[1] <= largest[0] + 100
     assert len(files(many)) == 300
     assert max(len(list(folder.iterdir())) for folder in {path.parent for path in files(many)}) <= 256
+
+
+def test_workers_write_one_after_the_other(tmp_path):
+    """A common disk is not asked by all at once: within a quarter of the time between checkpoints, but at the end."""
+    islands = sy.Islands(sy.SteadyState(), 2)
+    run(islands, 1)  # compiled
+    sy.solve(PROBLEM, islands, stop=sy.Seconds(2.5), threads=2, checkpoint=tmp_path, checkpoint_every=1.6)
+    first, last = ([path.stat().st_mtime for path in files(tmp_path / name)] for name in ("a", "b"))
+    assert first[1] - first[0] > 0.15
+    assert last[0] > first[1]

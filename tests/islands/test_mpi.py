@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from processes import allowed_seconds, end, wait_for, wait_for_stage
 from systola.lab.machine import Machine
 
 pytest.importorskip("mpi4py", reason="needs the extra mpi")
@@ -270,3 +271,39 @@ def test_a_record_is_not_replayed_by_several_processes(tmp_path):
     assert done.returncode == 2
     assert "replayed by the threads of one process" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("stage", ["starting", "saving"])
+def test_a_signal_ends_the_job_while_it_starts_or_saves(stage, tmp_path):
+    folder, output = tmp_path / "demes", tmp_path / "result.json"
+    arguments = [*SOLVE, "--set", "size=25000", "--iterations", str(10**9)]
+    if stage == "starting":  # where a population takes long to measure
+        arguments = ["solve", "qap:grid-20x20", "--algorithm", "ssga", "--set", "size=1500"]
+    arguments += ["--islands", "8", "--checkpoint", str(folder), "--output", str(output)]
+    command = [MPIEXEC, "-n", "2", sys.executable, "-m", "mpi4py", "-m", "systola", *arguments]
+    process = subprocess.Popen(
+        [*command, "--checkpoint-every", "0"],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    if stage == "starting":
+        wait_for_stage(process, "starting")
+    else:
+        wait_for(process, (folder / "manifest.json").exists)
+        wait_for(process, lambda: any(folder.glob("*/*/.deme-*.systola-*")), nap=0)
+    code, out, err, took = end(process, signal.SIGTERM)
+    assert code == 3, err
+    assert took < allowed_seconds()
+    assert "Traceback" not in err
+    found = json.loads(output.read_text())
+    assert found["stop"] == "interrupted"
+    assert f"{found['objective']:,}" in out
+    assert not [file for file in folder.rglob(".*") if file.is_file()]
+    if stage == "starting":
+        assert (found["iterations"], (folder / "manifest.json").exists()) == (0, False)
+        return
+    arguments[arguments.index(str(10**9))] = str(found["iterations"] + 10)
+    again = launch([*arguments[: arguments.index("--checkpoint")], "--resume", str(folder), "--json"], 2)
+    assert json.loads(again.stdout)["objective"] <= found["objective"], again.stderr

@@ -37,6 +37,7 @@ ENVIRONMENT = {
 }
 MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
+_MOST_LIMITS = 20  # times that a run may take as long as one that hangs, if it still saves
 FINE = (0, 5)  # exit codes: done, or done with nothing feasible found
 
 
@@ -162,15 +163,13 @@ class Chain:
                 command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=file, start_new_session=True
             )
             killed = False
-            limit = self.patience + self.reference["wall"] if moment is None else moment
-            try:
-                process.wait(limit)
-            except subprocess.TimeoutExpired:
+            if not self._wait(process, moment):
                 family = descendants(process.pid)
                 if moment is None:
                     end_all([process.pid, *family])
                     process.wait()
-                    self.find("hung", shown, f"not done after {limit:.0f} s\n{errors.read_text(errors='replace')}")
+                    took = time.monotonic() - began
+                    self.find("hung", shown, f"not done after {took:.0f} s\n{errors.read_text(errors='replace')}")
                     return None
                 killed = self._kill(process, family, time.monotonic() - began, shown)
         path, output = self.folder / "result.json", None
@@ -180,6 +179,31 @@ class Chain:
             except ValueError:
                 self.find("torn result", shown, path.read_text(errors="replace")[-200:])
         return Ended(killed, process.returncode, errors.read_text(errors="replace"), output)
+
+    def _wait(self, process: subprocess.Popen[bytes], moment: float | None) -> bool:
+        """Until the process has ended, or until a moment; whether it has ended.
+
+        Without a moment, until it hangs. One that saves after every round may take many times as long as the
+        reference on a busy disk; it does not hang as long as there are new checkpoints.
+        """
+        limit = self.patience + self.reference["wall"] if moment is None else moment
+        for _ in range(_MOST_LIMITS if moment is None else 1):
+            saved = self._last_change()
+            try:
+                process.wait(limit)
+                return True
+            except subprocess.TimeoutExpired:
+                if self._last_change() == saved:
+                    return False
+        return False
+
+    def _last_change(self) -> int:
+        """When anything of the checkpoint was last written."""
+        times = [0]
+        for path in (self.state, *self.state.rglob("*")):
+            with contextlib.suppress(FileNotFoundError):  # it has just been replaced
+                times.append(path.stat().st_mtime_ns)
+        return max(times)
 
     def _kill(self, process: subprocess.Popen[bytes], family: list[int], after: float, shown: list[str]) -> bool:
         """Kill the whole run, or one process of it, unless it has just ended; what is left must end by itself."""

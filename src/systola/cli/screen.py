@@ -50,7 +50,7 @@ class Screen:
         if self._quiet:
             return
         if self._live is None:
-            if progress.stage != self._last_stage and progress.stage in ("compiling", "running"):
+            if progress.stage != self._last_stage and progress.stage in ("compiling", "starting", "running"):
                 self._console.print(Text(f"{self._title}: {progress.stage}{_size(progress)}"))
             self._last_stage = progress.stage
             return

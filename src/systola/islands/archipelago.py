@@ -5,11 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +30,7 @@ from systola.run.execution import REPORT_SECONDS, Callback, Progress
 from systola.run.search import Found, Solutions
 from systola.run.trace import Trace
 from systola.run.units import objective_of, violation_of
-from systola.signals import Interruption
+from systola.signals import Interruption, called_on
 
 
 @dataclass
@@ -61,6 +58,7 @@ class Archipelago:
     interruption: Interruption = field(default_factory=Interruption)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    _ended: bool = False  # by the callback, before the first step
     _asked: float = 0.0  # when a signal last asked for a checkpoint
     _earlier: float = 0.0
     _began: float = 0.0
@@ -105,7 +103,7 @@ class Archipelago:
     def go(self, solutions: Solutions = ()) -> None:
         """Run until a budget is met or somebody interrupts."""
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
-        with self._saving_on_signal():
+        with called_on("SIGUSR1", self._ask_to_save):  # which schedulers send before they end a job
             saved = open_checkpoint(self.resume, self.identity, len(self.plan)) if self.resume else None
             if saved:
                 for deme in self.demes:
@@ -115,8 +113,8 @@ class Archipelago:
             self._began = time.perf_counter()
             left = math.inf if self.replay else self._budget.seconds_left(self.clock())
             with time_limit(left, self._halt):
-                for deme in self.demes if not saved else ():
-                    deme.start(solutions)
+                if not saved:
+                    self._start(solutions)
                 workers = self._run_ranks() if self.world else self._run_threads()
         self.seconds = self.clock()
         self._summarise(workers, ranks)
@@ -130,6 +128,17 @@ class Archipelago:
         if self.world:
             self.world.barrier()  # nobody leaves before all is saved
         self._report_progress("done")
+
+    def _start(self, solutions: Solutions) -> None:
+        """The first populations, one after the other; if that takes long, it is told."""
+        told = time.perf_counter()
+        for deme in self.demes:
+            deme.start(solutions)
+            if time.perf_counter() - told >= REPORT_SECONDS:
+                self._ended = self._report_progress("starting") or self._ended
+                if self.failure:
+                    self._halt()
+                told = time.perf_counter()
 
     def _summarise(self, workers: list[Worker], ranks: int) -> None:
         """Put together what all processes have to tell: the first one learns all of it, others what is the best."""
@@ -247,6 +256,7 @@ class Archipelago:
             self.checkpoint_every,
             first,
             workers,
+            self.islands.synchronous,
             self.clock,
             lambda: self._asked,
             self._report_failures,
@@ -257,6 +267,7 @@ class Archipelago:
         # A replay goes as far as its record, whatever the clock says.
         budgets = {deme.number: Budget(Stop(iterations=log.last[deme.number])) if log else shared for deme in demes}
         worker = Worker(demes, transport, budgets, self.clock, lambda: self.interruption.asked, lambda: None)
+        worker.reason = "callback" if self._ended else ""
         worker.synchronous, worker.replaying = self.islands.synchronous, log is not None
         worker.saver = Saver(saving, number, demes, transport) if saving else None
         worker.recorder = ArrivalRecorder(part_of(self.record, number)) if self.record else None
@@ -281,32 +292,20 @@ class Archipelago:
         # Where neither iterations nor evaluations ended a deme, it must have stalled.
         return self._budget.met(Spent(outcome.fewest, made, found=-FOREVER))
 
-    @contextmanager
-    def _saving_on_signal(self) -> Iterator[None]:
-        """SIGUSR1, which schedulers send before they end a job, asks for a checkpoint."""
-        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGUSR1"):
-            yield
-            return
-
-        def ask(number: int, frame: Any) -> None:
-            self._asked = time.perf_counter()
-
-        before = signal.signal(signal.SIGUSR1, ask)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGUSR1, before)
+    def _ask_to_save(self) -> None:
+        self._asked = time.perf_counter()
 
     def _report_progress(self, stage: str) -> bool:
         """Tell how far the demes of this process have got; whether the run shall end.
 
         By what they have noted themselves: others may be at work in their sessions.
         """
-        if self.callback is None or not self.demes:
+        started = [deme for deme in self.demes if deme.history]
+        if self.callback is None or not started:
             return False
         problem, seconds = self.plan.problem, self.clock()
-        measures, step = self.demes[0].latest[2], max(deme.step for deme in self.demes)
-        for deme in self.demes[1:]:
+        measures, step = started[0].latest[2], max(deme.step for deme in started)
+        for deme in started[1:]:
             if ranks_above(record_of(problem), deme.latest[2], measures):
                 measures = deme.latest[2]
         told = Progress(

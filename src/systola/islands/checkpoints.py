@@ -109,6 +109,7 @@ class Saving:
     every: float  # seconds
     first: int  # the set that is written first
     workers: int
+    together: bool  # demes are synchronous
     clock: Callable[[], float]
     asked: Callable[[], float]  # when a signal last asked for a checkpoint
     report_failures: Callable[[list[str]], None]  # of the last checkpoint
@@ -146,6 +147,8 @@ class Saver:
                 hurried = saving.asked() > self._saved
                 self._begun, self._saved = told.begun, now
                 self._packed = self._pack()
+                if saving.together:
+                    self._transport.flush()  # or what others send after it could be among what waits before it
                 spread = 0.0 if hurried else min(_SPREAD_SECONDS, saving.every / 4)
                 self._when = now + spread * self._worker / saving.workers
         if self._packed is not None and now >= self._when:

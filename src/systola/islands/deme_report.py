@@ -23,7 +23,7 @@ class DemeReport:
 
     number: int
     step: int
-    started: int
+    started: int  # solutions of the first population, or of as much of it as was made
     per_step: int
     counters: Counters
     waiting: int
@@ -43,7 +43,7 @@ def report_of(deme: Deme) -> DemeReport:
     return DemeReport(
         deme.number,
         deme.step,
-        design.started,
+        deme.search.evaluations - deme.step * design.per_step,
         design.per_step,
         deme.counters,
         deme.waiting,

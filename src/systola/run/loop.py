@@ -42,6 +42,7 @@ class Run:
     _began: float = field(default=0.0, init=False)
     _reported: float = field(default=0.0, init=False)
     _saved: float = field(default=0.0, init=False)
+    _saved_step: int = field(default=-1, init=False)  # the last that a checkpoint was written of
     _whole: float = field(default=0.0, init=False)  # seconds at the end of the last whole step
 
     def __post_init__(self) -> None:
@@ -104,7 +105,7 @@ class Run:
                 self.reason = "interrupted"
         if not self.trace.samples:
             self._sample()
-        if self.checkpoint:
+        if self.checkpoint and self._saved_step < self.search.step:
             self._save()
         try:
             if self.callback:
@@ -218,6 +219,7 @@ class Run:
         self.notes = [n for n in self.notes if not n.startswith("checkpoint")]
         try:
             write_checkpoint(self.checkpoint, state, arrays)
+            self._saved_step = self.search.step
         except OSError as error:
             # The run is worth more than its checkpoint: go on, try again next time, and say so at the end.
             self.notes.append(f"checkpoint {self.checkpoint} could not be written: {error.strerror}")
