@@ -90,7 +90,7 @@ def test_what_is_sent_after_a_round_is_not_saved_with_it(tmp_path):
     lines = [f"instance = '{INSTANCE}'", "[islands]", "synchronous = true", "export_every = 8", "import_every = 16"]
     lines += [
         "rate = 1",
-        "holding = 1.0",
+        "export_probability = 1.0",
         *(f"[[deme]]\nalgorithm = 'ssga'\nparameters = {{size = {n}}}" for n in sizes),
     ]
     (tmp_path / "demes.toml").write_text("\n".join(lines))
