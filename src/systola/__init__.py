@@ -44,6 +44,7 @@ from systola.model.capabilities import (
     TieBreak,
 )
 from systola.model.encodings import Binary, Integers, Permutation
+from systola.model.names import Names
 from systola.model.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems import (
     MMDP,
@@ -100,6 +101,7 @@ __all__ = [
     "LocalSearch",
     "MissingExtra",
     "MultiKnapsack",
+    "Names",
     "NextRelease",
     "ObjectiveError",
     "Permutation",

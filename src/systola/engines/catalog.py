@@ -23,6 +23,7 @@ from systola.engines.systolic import SGS
 from systola.engines.tabu import Tabu
 from systola.errors import InputError
 from systola.model.problem import Problem
+from systola.model.source import is_code
 
 # What a name says of an engine is fixed; all other parameters can be set.
 _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
@@ -60,7 +61,7 @@ def make_engine(name: str, problem: Problem, settings: Mapping[str, Any] | None 
     if not isinstance(name, str):
         raise InputError(f"an algorithm must be a name, but got {name!r}")
     engine = _make(name, problem)
-    known = _free(engine)
+    known = parameter_names(engine)
     for key in settings:
         if key not in known:
             raise InputError(f"{name} has no parameter {key!r}{_hint(key, known)}")
@@ -74,7 +75,7 @@ def _make(name: str, problem: Problem) -> Engine:
     """With the parameters that it has by default."""
     if name in _PRESETS:
         return _PRESETS[name](problem)
-    if ".py:" in name:
+    if is_code(name):
         _check_engine(engine := load_engine(name))
         made: Engine = engine()
         return made
@@ -114,12 +115,12 @@ def _check_engine(engine: Any) -> None:
 
 def settings_of(engine: Engine) -> dict[str, Any]:
     """The parameters that, with its name, make this engine again."""
-    values = {key: getattr(engine, key) for key in _free(engine)}
+    values = {key: getattr(engine, key) for key in parameter_names(engine)}
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _free(engine: Engine) -> list[str]:
-    """Parameters that the engine's name leaves open."""
+def parameter_names(engine: Engine) -> list[str]:
+    """The parameters that the engine's name leaves open."""
     fixed = _ENGINES[engine.name][1] if engine.name in _ENGINES else {}
     return [f.name for f in fields(engine) if f.name not in fixed]  # type: ignore[arg-type]
 
