@@ -35,6 +35,8 @@ OPTIONAL = {
     "matplotlib": {"lab/drawing.py"},
     "moocore": set(),
     "mpi4py": {"islands/mpi.py"},
+    "networkx": set(),
+    "pandas": set(),
     "numba.cuda": {"backends/nvidia.py", "backends/cuda.py"},
 }
 # What Numba documents; all else may be otherwise in the next release.

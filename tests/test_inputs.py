@@ -263,7 +263,10 @@ def test_a_process_alone_speaks_for_itself_whatever_its_rank(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "inputs"),
-    [("texts", 500), ("options", 60), ("configs", 40), ("checkpoints", 60), ("records", 40), ("results", 15)],
+    [
+        *(("texts", 500), ("options", 60), ("configs", 40), ("checkpoints", 60), ("records", 40), ("results", 15)),
+        *(("tables", 500), ("objects", 300), ("archives", 200), ("own problems", 60)),
+    ],
 )
 def test_a_few_inputs_of_the_fuzz_run(shop, target, inputs) -> None:
     for number in Random(target).sample(range(10**6), inputs):

@@ -45,6 +45,7 @@ from systola.model.capabilities import (
     TieBreak,
 )
 from systola.model.encodings import Binary, Integers, Permutation
+from systola.model.names import Names
 from systola.model.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems import (
     MMDP,
@@ -101,6 +102,7 @@ __all__ = [
     "LocalSearch",
     "MissingExtra",
     "MultiKnapsack",
+    "Names",
     "NextRelease",
     "ObjectiveError",
     "Permutation",

@@ -26,6 +26,7 @@ from systola.jit.environment import check_environment
 from systola.model.capabilities import Bound, capability
 from systola.model.encodings import Array
 from systola.model.exact import check_exactly
+from systola.model.names import labels_of
 from systola.model.objective import violation
 from systola.model.problem import Problem, bind, can_compare, digest_of, record_of, senses_of, space_of
 from systola.model.rng import check_seed
@@ -360,6 +361,7 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
         front=front,
         front_solutions=front_solutions,
         islands=run.report(),
+        names=labels_of(problem),
         notes=notes,
         versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
     )

@@ -159,7 +159,7 @@ def test_generate(call):
         (["show", "missing.txt"], "there is none at"),
         (["show", "knapsak:5-5"], "did you mean 'knapsack'?"),
         (["convert", "knapsack:5-5"], "Missing argument"),
-        (["convert", "mmdp:60", "out.txt"], "only knapsacks"),
+        (["convert", "mmdp:60", "out.txt"], "write it to a file called .json"),
         (["convert", "knapsack:5-5", "no/out.txt"], "must be writable"),
         (["convert", "knapsack:5-5", "."], "must be writable"),
     ],

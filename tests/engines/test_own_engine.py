@@ -74,9 +74,12 @@ def test_on_the_command_line(file, capsys, tmp_path):
     assert (told["algorithm"], told["parameters"]["chains"]) == ("annealing", 3)
     config = tmp_path / "run.toml"
     config.write_text(f"instance = 'knapsack:20-100'\nalgorithm = '{name}'\n[parameters]\nchains = 3\n")
-    assert main(["solve", "--config", str(config), *args]) == 0
+    assert main(["solve", "--algorithm", name, "--config", str(config), *args]) == 0
     again = json.loads(capsys.readouterr().out)
     assert again["solution"] == told["solution"]
+    with pytest.raises(SystemExit):  # code is never executed because a configuration says so
+        main(["solve", "--config", str(config), *args])
+    assert "executed only if the command line names its file, too" in capsys.readouterr().err
 
 
 @pytest.mark.long

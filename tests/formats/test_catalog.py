@@ -128,8 +128,8 @@ def test_options_of_files(folder: Path) -> None:
         ("nrp:2-2@", "a seed must be a whole number after @, but got ''"),
         ("nrp:2-2@-1", "a seed must be a whole number after @, but got '-1'"),
         ("nrp:2-2@99999999999999999999", "0 <= seed < 2**64"),
-        ("", "an instance must be a file or one of flowshop:ta"),
-        ("#1", "an instance must be a file or one of flowshop:ta"),
+        ("", "an instance must be a file, or a generated one such as knapsack:1000-1000, but got an empty name"),
+        ("#1", "but got an empty name; systola instances generate lists what can be generated"),
         ("missing.txt", "there is none at 'missing.txt'"),
         ("missing.txt#2", "there is none at 'missing.txt'"),
         (".", "is a directory"),
@@ -157,11 +157,16 @@ def test_a_named_problem_overrides(folder: Path) -> None:
     assert "tried" in refusal("knap.txt", "nrp")
 
 
-def test_a_file_of_no_format_says_what_was_tried(folder: Path) -> None:
+def test_a_file_of_no_format_says_in_a_line_what_to_do(folder: Path) -> None:
     (folder / "prose.txt").write_text("once upon a time")
     message = refusal("prose.txt")
+    assert "\n" not in message
+    assert "prose.txt has none of the known formats; add --problem NAME" in message
+    assert message.endswith("systola instances formats")
     for known in list_formats():
-        assert f"\n  {known.name}: " in message
+        if known.name not in ("CSV", "JSON or .npz"):
+            named = refusal("prose.txt", known.problem)
+            assert f"\n  {known.name}: " in named or named.startswith("`")  # a single format: its own complaint
 
 
 def test_an_ambiguous_file_asks_for_the_problem(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -304,7 +304,7 @@ def test_a_problem_that_is_too_large_is_found_when_it_is_chosen(tmp_path: Path) 
 
 def test_a_broken_file_says_what_was_tried(tmp_path: Path) -> None:
     message = refusal(tmp_path, NUMBERED + "7", "#1", "mkp")
-    assert message.startswith("a file must have a known format, but some.txt fits none; tried")
+    assert message.startswith("some.txt has none of the formats of the problem mkp; tried")
     assert "\n  mknap1 and mknapcb: the file must end after the 2 problems, but goes on with '7'" in message
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz import tables
 from fuzz.workshop import ISLANDS, RUNS, SEEDS, Workshop, call
 from systola import SystolaError
 from systola.formats import open_instance
@@ -429,6 +430,10 @@ TARGETS: dict[str, tuple[int, Callable[[Random, Workshop], list[str] | None]]] =
     "checkpoints": (4_000, try_checkpoint),
     "records": (2_000, try_record),
     "results": (2_000, try_result),
+    "tables": (20_000, tables.try_table),
+    "objects": (20_000, tables.objects(distort, _damaged)),
+    "archives": (10_000, tables.archives(_array)),
+    "own problems": (2_000, tables.try_own),
 }
 
 

@@ -11,10 +11,13 @@ from typing import Any
 import click
 
 from systola.cli.answer import deliver, note
-from systola.cli.options import budget_options, make_folder, read_settings
+from systola.cli.options import budget_options, make_folder
 from systola.cli.screen import Bar
+from systola.cli.settings import Settings
 from systola.errors import Incomplete, InputError
+from systola.formats.source import Source
 from systola.model.problem import senses_of
+from systola.model.source import is_code
 
 
 @click.command()
@@ -23,7 +26,9 @@ from systola.model.problem import senses_of
 @click.option("--runs", type=int, default=30, show_default=True)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the first run; the next has the next.")
 @budget_options
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter, for all algorithms.")
+@click.option("--problem", help="Name the problem of files instead of recognising it.")
+@click.option("--data", multiple=True, metavar="FILE", help="Data of a problem of your own: JSON, CSV or .npz.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A field left open, or a parameter, of all.")
 @click.option("--workers", type=int, help="Parallel processes. Default: all cores.")
 @click.option("--store", type=str, default="results/compare.sqlite", show_default=True, help="Finished runs.")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "csv", "latex"]), default="text")
@@ -38,7 +43,6 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     Finished runs are kept in the store: an interrupted comparison goes on where it was.
     """
     from systola.engines.catalog import make_engine
-    from systola.formats.catalog import open_instance
     from systola.lab.experiment import do_jobs, plan, stored
     from systola.lab.outcomes import gather
     from systola.lab.statistics import SMALLEST_SAMPLE
@@ -52,17 +56,22 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
         raise InputError(f"a comparison needs two or more different algorithms, but got {algorithms!r}")
     if runs < SMALLEST_SAMPLE:
         raise InputError(f"`--runs` must be at least {SMALLEST_SAMPLE} for the tests, but got {runs}")
-    settings = read_settings(options["pairs"])
+    settings = Settings.read(options["pairs"])
     limits = ("iterations", "evaluations", "seconds", "target", "stall")
     stop = Stop(**{k: options[k] for k in limits if options[k] is not None})
-    found = {spec: open_instance(spec) for spec in instances}
+    sources = _sources(instances, options["problem"], options["data"], settings.given)
+    found = {spec: source.open() for spec, source in sources.items()}
+    settings.check_fields(list(found.values()))
+    parameters = settings.parameters_for(found.values())
     for instance in found.values():  # errors now, not after an hour
         if len(senses_of(instance.problem)) > 1:
             raise InputError(f"{instance.name} has several objectives; compare needs one (see systola reproduce sgs)")
         for name in names:
-            make_engine(name, instance.problem, settings).prepare(instance.problem)
+            engine = make_engine(name, instance.problem, parameters)
+            settings.check_engine(engine, instance)
+            engine.prepare(instance.problem)
 
-    jobs = plan(instances, names, runs, options["seed"], settings, stop)
+    jobs = plan(sources, names, runs, options["seed"], parameters, stop)
     make_folder(Path(options["store"]).parent, "store")
     if options["plots"]:
         make_folder(Path(options["plots"]), "plots")
@@ -77,7 +86,7 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
             rows, ended = stored(jobs, store, "compare"), error
         if options["plots"] and not ended:
             whole = [(job, store.result(job.key("compare"))) for job in jobs]
-    outcomes = gather(rows, instances, names)
+    outcomes = gather(rows, list(sources), names)
     infeasible = sum(not row["feasible"] for row in rows)
     if infeasible:
         note(f"{infeasible} of {len(rows)} runs ended with an infeasible solution; they rank after all feasible ones")
@@ -109,6 +118,21 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     deliver(told, *([partial(_draw, options["plots"], found, outcomes, whole)] if whole else []))
     if ended:
         raise ended
+
+
+def _sources(
+    specs: tuple[str, ...], problem: str | None, data: tuple[str, ...], given: dict[str, Any]
+) -> dict[str, Source]:
+    """What to open, by the name in tables: a problem of one's own once for each file of data."""
+    found = {}
+    for spec in specs:
+        if is_code(spec) and data:
+            found.update({f"{spec} {file}": Source(spec, None, file, given, code=True) for file in data})
+        else:
+            found[spec] = Source(spec, None if is_code(spec) else problem, None, given, code=True)
+    if data and not any(map(is_code, specs)):
+        raise InputError(f"--data is for a problem of your own, FILE.py:NAME, but got {', '.join(specs)}; leave it out")
+    return found
 
 
 def _finite(value: Any) -> Any:

@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
+from systola.cli.settings import read_fields, refuse_unused
 from systola.errors import InputError
+from systola.formats.instance import Instance
 from systola.model.problem import digest_of, senses_of
 
 
@@ -17,18 +19,20 @@ from systola.model.problem import digest_of, senses_of
 @click.argument("results", nargs=-1, required=True)
 @click.option("--output", type=str, required=True, metavar="FILE", help="PNG, PDF or SVG.")
 @click.option("--instance", type=str, help="What was solved: names objectives and their senses; gantt needs it.")
-def draw(kind: str, results: tuple[str, ...], output: str, instance: str | None) -> None:
+@click.option("--problem", help="Name the problem of the instance instead of recognising it.")
+@click.option("--data", type=str, metavar="FILE", help="Data of a problem of your own: JSON, CSV or .npz.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A value that the instance leaves open.")
+def draw(kind: str, results: tuple[str, ...], output: str, instance: str | None, **options: Any) -> None:
     """Draw RESULTS, files that `systola solve --output` wrote.
 
     front: the fronts of results, together. attainment: what the runs of each algorithm attain, in two objectives.
     gantt: the schedule of a flowshop. convergence: how the best objective developed.
     """
-    from systola.formats.catalog import open_instance
     from systola.lab.plots import save
     from systola.run.result import Result
 
     loaded = {path: Result.load(path) for path in results}
-    problem = open_instance(instance).problem if instance else None
+    problem = _open(instance, **options).problem if instance else None
     if kind == "gantt":
         figure = _draw_gantt(loaded, problem)
     elif kind == "convergence":
@@ -36,6 +40,15 @@ def draw(kind: str, results: tuple[str, ...], output: str, instance: str | None)
     else:
         figure = _draw_fronts(kind, loaded, problem)
     save(figure, output)
+
+
+def _open(spec: str, problem: str | None, data: str | None, pairs: tuple[str, ...]) -> Instance:
+    from systola.formats.source import Source
+
+    given = read_fields(pairs)
+    found = Source(spec, problem, data, given, code=True).open()
+    refuse_unused(given, [found])
+    return found
 
 
 def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Any) -> Any:

@@ -9,7 +9,10 @@ import click
 
 from systola.cli.answer import as_text, note
 from systola.cli.answer import show as show_text
+from systola.cli.settings import read_fields, refuse_unused
 from systola.errors import InputError
+
+_SHOWN = 10  # entries of a list for people
 
 
 @click.group()
@@ -20,12 +23,20 @@ def instances() -> None:
 @instances.command()
 @click.argument("specs", nargs=-1, required=True, metavar="INSTANCE...")
 @click.option("--problem", help="Name the problem instead of recognising it.")
+@click.option("--data", type=str, metavar="FILE", help="Data of a problem of your own: JSON, CSV or .npz.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A value that the file leaves open.")
 @click.option("--json", "as_json", is_flag=True)
-def show(specs: tuple[str, ...], problem: str | None, as_json: bool) -> None:
+def show(specs: tuple[str, ...], problem: str | None, data: str | None, pairs: tuple[str, ...], as_json: bool) -> None:
     """Say what INSTANCE is: problem, size, data, best known value; or list the problems of a file with several."""
-    from systola.formats.catalog import describe, look_up
+    from systola.formats.catalog import describe
+    from systola.formats.source import Source
+    from systola.model.source import is_code
 
-    described = [describe(look_up(spec, problem)) for spec in specs]
+    given = read_fields(pairs)
+    own = [spec for spec in specs if is_code(spec)] or specs  # whose data they are
+    found = [Source(spec, problem, data if spec in own else None, given, code=True).look_up() for spec in specs]
+    refuse_unused(given, found)
+    described = [describe(one) for one in found]
     if as_json:
         show_text(json.dumps(described))
         return
@@ -33,7 +44,7 @@ def show(specs: tuple[str, ...], problem: str | None, as_json: bool) -> None:
         if "problems" in facts:
             _list(facts)
             continue
-        for key, value in facts.items():
+        for key, value in {**{k: v for k, v in facts.items() if k != "names"}, **facts.get("names", {})}.items():
             show_text(f"{key:<14} {_show(value)}")
         show_text("")
 
@@ -42,18 +53,25 @@ def show(specs: tuple[str, ...], problem: str | None, as_json: bool) -> None:
 @click.argument("spec", metavar="INSTANCE")
 @click.argument("path", metavar="FILE")
 @click.option("--problem", help="Name the problem instead of recognising it.")
-def convert(spec: str, path: str, problem: str | None) -> None:
+@click.option("--data", type=str, metavar="FILE", help="Data of a problem of your own: JSON, CSV or .npz.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A value that the file leaves open.")
+def convert(spec: str, path: str, problem: str | None, data: str | None, pairs: tuple[str, ...]) -> None:
     """Write INSTANCE, a file or a generated one, to FILE.
 
-    Knapsacks are written as knapPI, quadratic assignments as QAPLIB, generalized assignments as files of a single
-    problem, flowshops as Taillard, or with due dates as Liefooghe et al.
+    FILE.json is an object with the fields of the problem, whichever it is. By any other name, knapsacks are written as
+    knapPI, quadratic assignments as QAPLIB, generalized assignments as files of a single problem, flowshops as
+    Taillard, or with due dates as Liefooghe et al.
     """
-    from systola.formats import flowshop, generalized_assignment, knapsack, quadratic_assignment
-    from systola.formats.catalog import open_instance
+    from systola.formats import flowshop, generalized_assignment, json_form, knapsack, quadratic_assignment
+    from systola.formats.source import Source
     from systola.problems import Flowshop, GeneralizedAssignment, Knapsack, QuadraticAssignment
 
-    found = open_instance(spec, problem)
-    if isinstance(found.problem, Knapsack):
+    given = read_fields(pairs)
+    found = Source(spec, problem, data, given, code=True).open()
+    refuse_unused(given, [found])
+    if path.lower().endswith(".json"):
+        json_form.write(found.problem, found.kind, path)
+    elif isinstance(found.problem, Knapsack):
         knapsack.write(found.problem, path, found.solution)
     elif isinstance(found.problem, QuadraticAssignment):
         quadratic_assignment.write(found.problem, path, found.best_known, found.solution)
@@ -63,7 +81,10 @@ def convert(spec: str, path: str, problem: str | None) -> None:
         flowshop.write(found.problem, path)
     else:
         kind = type(found.problem).__name__
-        raise InputError(f"only knapsacks, assignments and flowshops can be written so far, but {spec} is a {kind}")
+        raise InputError(
+            f"knapsacks, assignments and flowshops have other formats than JSON, but {spec} is a {kind}; write it to a "
+            "file called .json"
+        )
     note(f"wrote {found.problem!s} to {path}")
 
 
@@ -80,6 +101,30 @@ def generate(as_json: bool) -> None:
     width = max(len(generator.usage) for generator in known)
     for generator in known:
         show_text(f"{generator.usage:<{width}}  {generator.source}")
+
+
+@instances.command()
+@click.argument("problem", required=False)
+@click.option("--json", "as_json", is_flag=True)
+def formats(problem: str | None, as_json: bool) -> None:
+    """List the formats of files that can be read, of all problems or of PROBLEM."""
+    from systola.formats.known import list_formats, one_of
+
+    known = list_formats()
+    if problem is not None:
+        one_of(problem, dict.fromkeys(form.problem for form in known), "problem")
+    rows = [
+        {"problem": form.problem, "format": form.name, "layout": form.layout, "options": list(form.options)}
+        for form in known
+        if problem in (None, form.problem)
+    ]
+    if as_json:
+        show_text(json.dumps(rows))
+        return
+    width = max(len(str(row["format"])) for row in rows)
+    for row in rows:
+        options = "".join(f" ?{name}=" for name in row["options"])
+        show_text(f"{row['problem']:<8}  {row['format']:<{width}}  {row['layout']}{options}")
 
 
 def _list(library: dict[str, Any]) -> None:
@@ -109,4 +154,7 @@ def _list(library: dict[str, Any]) -> None:
 
 
 def _show(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    if not isinstance(value, (list, tuple)):
+        return str(value)
+    more = f", ... ({len(value)} in all)" if len(value) > _SHOWN else ""
+    return ", ".join(map(str, value[:_SHOWN])) + more

@@ -14,19 +14,23 @@ import click
 from systola.cli.answer import as_text, deliver, note, show, write_file
 from systola.cli.options import budget_options, read_config, read_settings, write_config
 from systola.cli.screen import Screen, show_number
+from systola.cli.settings import Settings, refuse_hidden_code
 from systola.engines.renamed import RENAMED
 from systola.errors import InfeasibleWarning, InputError, SlowObjectiveWarning
+from systola.model.names import Labels
+from systola.model.source import is_code
 from systola.run.result import Result
+from systola.run.table import Table
 from systola.signals import INTERRUPTED, held_signals
 
 _CONFIG_KEYS = (
-    *("instance", "problem", "algorithm", "seed", "backend", "threads", "stop", "parameters"),
+    *("instance", "problem", "data", "algorithm", "seed", "backend", "threads", "stop", "fields", "parameters"),
     *("islands", "deme"),
 )
 _DEME_KEYS = ("algorithm", "parameters")
 _TYPES = (
-    *((key, str, f"`{key}`", "a text") for key in ("instance", "problem", "algorithm", "backend")),
-    *((key, dict, f"[{key}]", "a table of keys and values") for key in ("parameters", "islands")),
+    *((key, str, f"`{key}`", "a text") for key in ("instance", "problem", "data", "algorithm", "backend")),
+    *((key, dict, f"[{key}]", "a table of keys and values") for key in ("fields", "parameters", "islands")),
     *((key, int, f"`{key}`", "a whole number") for key in ("seed", "threads")),
 )
 _STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
@@ -35,13 +39,14 @@ _STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
 @click.command()
 @click.argument("instance", required=False)
 @click.option("--problem", help="Name the problem instead of recognising it from the file.")
+@click.option("--data", type=str, metavar="FILE", help="Data of a problem of your own: JSON, CSV or .npz.")
 @click.option("--algorithm", help="An algorithm, or auto (default), the recommended one.")
 @click.option("--seed", type=int, help="Same seed, same result. Default 1.")
 @budget_options
 @click.option("--threads", type=int, help="Default: all cores.")
 @click.option("--backend", type=click.Choice(["cpu", "cuda", "python"]), help="Default cpu.")
 @click.option("--config", type=str, help="TOML file that describes the run; options override it.")
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the algorithm.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A field left open, or a parameter.")
 @click.option("--islands", type=int, metavar="N", help="N demes of the algorithm that send each other solutions.")
 @click.option("--migration", multiple=True, metavar="KEY=VALUE", help="A parameter of islands: rate, export_every, ...")
 @click.option("--record", type=str, metavar="FILE", help="Islands: write what arrived where and when.")
@@ -52,18 +57,19 @@ _STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
 @click.option("--resume", type=str, help="Go on from a checkpoint.")
 @click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
 @click.option("--film", type=str, metavar="FILE", help="Picture of the grid over time (SGS, SNS; PNG, PDF, SVG).")
-@click.option("--output", type=str, help="Write the whole result to this file as JSON.")
+@click.option("--output", type=str, help="Write the whole result as JSON, or, to FILE.csv, the solution as a table.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def solve(**options: Any) -> None:
     """Find the best solution of INSTANCE you can.
 
-    INSTANCE is a file (knapPI_1_100_1000_1), a generated instance (knapsack:1000-1000, mmdp:300, nrp:100-20@7),
-    or either with options (nrp1.txt?ratio=0.5). Exit codes: 0 done, 2 bad input, 3 interrupted (best so far
-    printed), 4 internal check failed, 5 nothing feasible found (the least infeasible printed).
+    INSTANCE is a file (knapPI_1_100_1000_1, items.csv), a generated instance (knapsack:1000-1000, mmdp:300,
+    nrp:100-20@7), either with options (nrp1.txt?ratio=0.5), or a problem of your own (my.py:TSP). Exit codes: 0 done,
+    2 bad input, 3 interrupted (best so far printed), 4 internal check failed, 5 nothing feasible found (the least
+    infeasible printed).
     """
     from systola.engines.catalog import make_engine, settings_of
-    from systola.formats.catalog import open_instance
+    from systola.formats.source import Source
     from systola.islands import mpi
     from systola.run.budget import Stop
     from systola.solve import parameters_of
@@ -72,8 +78,12 @@ def solve(**options: Any) -> None:
     plan = _merge(options)
     if not plan.get("instance"):
         raise InputError("an instance is needed: a file, or a generated one such as knapsack:1000-1000")
-    found = open_instance(plan["instance"], plan.get("problem"))
-    engine = make_engine(plan.get("algorithm", "auto"), found.problem, plan.get("parameters"))
+    settings: Settings = plan["settings"]
+    # Code is allowed here: `_merge` has refused what the command line does not name.
+    found = Source(plan["instance"], plan.get("problem"), plan.get("data"), settings.given, code=True).open()
+    settings.check_fields([found])
+    engine = make_engine(plan.get("algorithm", "auto"), found.problem, settings.parameters_for([found]))
+    settings.check_engine(engine, found)
     islands = _found_islands(plan, engine, found.problem)
     if not islands and mpi.job_size() > 1:
         raise InputError(
@@ -82,14 +92,12 @@ def solve(**options: Any) -> None:
         )
     stop = Stop(**plan.get("stop", {}))
     if options["print_config"]:
-        shown = {k: plan[k] for k in ("instance", "problem", "seed", "backend", "threads") if plan.get(k) is not None}
         own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine)}
-        limits = {k: v for k, v in stop.__dict__.items() if v is not None}
-        table = {"algorithm": engine.name, **shown, "stop": limits, "parameters": own}
+        table = {"fields": dict(found.fields), "parameters": own}
         if islands:
             table["islands"] = {k: v for k, v in parameters_of(islands).items() if k != "engine"}
             table["deme"] = plan.get("deme", [])
-        show(write_config({"seed": 1, **table}))
+        show(_config_of(plan, engine.name, stop, table))
         return
     if options["checkpoint_every"] != options["checkpoint_every"]:
         raise InputError("--checkpoint-every must be a number of seconds, but got nan")
@@ -194,8 +202,16 @@ def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], options: di
             mark = f"  infeasible by {show_number(result.violation)}"
         lines.append(f"{weight:>8.3f}  {show_number(result.objective)}{mark}")
     output = options["output"]
-    writes = [lambda: write_file(output, f"{whole}\n", "results")] if output else []
+    text = _swept_table(swept).to_csv() if output and output.lower().endswith(".csv") else f"{whole}\n"
+    writes = [lambda: write_file(output, text, "results")] if output else []
     deliver(whole if options["as_json"] else "\n".join(lines), *writes)
+
+
+def _swept_table(swept: Any) -> Table:
+    """A row for each weight: the objectives, and what they break."""
+    rows = tuple((w, *r.objective, r.violation) for w, r in zip(swept.weights, swept.results, strict=True))
+    objectives = (f"objective {k + 1}" for k in range(len(swept.results[0].objective)))
+    return Table(("weight", *objectives, "violation"), rows)
 
 
 def _merge(options: dict[str, Any]) -> dict[str, Any]:
@@ -209,18 +225,34 @@ def _merge(options: dict[str, Any]) -> dict[str, Any]:
     for deme in plan.get("deme", []):
         _refuse_unknown(deme, _DEME_KEYS, "[[deme]]")
         _refuse_wrong_types(deme, " of a [[deme]]")
-    for key in ("instance", "problem", "algorithm", "seed", "backend", "threads"):
+    for key in ("instance", "problem", "data", "algorithm", "seed", "backend", "threads"):
         if options[key] is not None:
             plan[key] = options[key]
+    told = [plan.get("instance"), plan.get("algorithm"), *(deme.get("algorithm") for deme in plan.get("deme", []))]
+    refuse_hidden_code(told, (options["instance"], options["algorithm"]), options["config"])
     limits = {k: options[k] for k in _STOP_KEYS if options[k] is not None}
     plan["stop"] = {**plan.get("stop", {}), **limits}
-    plan["parameters"] = {**plan.get("parameters", {}), **read_settings(options["pairs"])}
+    plan["settings"] = Settings.read(options["pairs"], plan.get("fields"), plan.get("parameters"))
     migration = read_settings(options["migration"], "--migration")
     if options["islands"] is not None:
         migration["demes"] = options["islands"]
     if migration:
         plan["islands"] = {**plan.get("islands", {}), **migration}
     return plan
+
+
+def _config_of(plan: dict[str, Any], algorithm: str, stop: Any, tables: dict[str, Any]) -> str:
+    """The TOML that repeats a run."""
+    keys = ("instance", "problem", "data", "seed", "backend", "threads")
+    shown = {k: plan[k] for k in keys if plan.get(k) is not None}
+    if is_code(plan.get("algorithm", "")):
+        algorithm = plan["algorithm"]
+    limits = {k: v for k, v in stop.__dict__.items() if v is not None}
+    text = write_config({"seed": 1, "algorithm": algorithm, **shown, "stop": limits, **tables})
+    if is_code(plan["instance"]) or is_code(algorithm):
+        code = plan["instance"] if is_code(plan["instance"]) else f"--algorithm {algorithm}"
+        text = f"# Code must be named on the command line, too: systola solve {code} --config FILE\n{text}"
+    return text
 
 
 def _refuse_wrong_types(table: dict[str, Any], where: str) -> None:
@@ -260,10 +292,10 @@ def _add_islands(table: Any, told: dict[str, Any]) -> None:
 
 
 def _describe(result: Result, best_known: Any) -> str:
-    from rich.table import Table
+    from rich.table import Table as Grid
     from rich.text import Text
 
-    table = Table.grid(padding=(0, 2))
+    table = Grid.grid(padding=(0, 2))
     table.add_column(style="bold")
     table.add_column()
     objective = show_number(result.objective)
@@ -287,9 +319,20 @@ def _describe(result: Result, best_known: Any) -> str:
     if result.islands is not None:
         _add_islands(table, result.islands)
     chosen = [i + 1 for i in range(len(result.solution)) if result.solution[i]]
-    if set(result.solution.tolist()) <= {0, 1}:
+    if result.names and result.names.named:
+        table.add_row(*map(Text, _by_name(result, result.names)))
+    elif set(result.solution.tolist()) <= {0, 1}:
         shown = " ".join(map(str, chosen[:25])) + (f" ... ({len(chosen)} in all)" if len(chosen) > 25 else "")
         table.add_row("chosen", shown)
     else:
         table.add_row("solution", " ".join(map(str, result.solution[:40].tolist())))
     return as_text(table)
+
+
+def _by_name(result: Result, names: Labels) -> tuple[str, str]:
+    """The solution by names, as far as it fits on a few lines, and what it is called."""
+    told = names.tell(result.solution)
+    what = {"choice": names.value, "order": names.kind}.get(names.kind, f"{names.value}s")
+    words = [f"{name}: {value}" for name, value in told.items()] if isinstance(told, dict) else list(map(str, told))
+    more = f", ... ({len(words)} in all)" if len(words) > 25 else ""
+    return what, ", ".join(words[:25]) + more

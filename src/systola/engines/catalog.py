@@ -25,6 +25,7 @@ from systola.engines.systolic import SGS
 from systola.engines.tabu import Tabu
 from systola.errors import InputError
 from systola.model.problem import Problem
+from systola.model.source import is_code
 
 # What a name says of an engine is fixed; all other parameters can be set.
 _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
@@ -63,7 +64,7 @@ def make_engine(name: str, problem: Problem, settings: Mapping[str, Any] | None 
     if not isinstance(name, str):
         raise InputError(f"an algorithm must be a name, but got {name!r}")
     engine = _make(name, problem)
-    known, renamed = _free(engine), RENAMED.get(type(engine).__name__, {})
+    known, renamed = parameter_names(engine), RENAMED.get(type(engine).__name__, {})
     for key, value in settings.items():
         if key not in known and key in renamed:
             raise InputError(f"the parameter {key!r} of {name} is called {renamed[key]!r} now; write that")
@@ -92,7 +93,7 @@ def _make(name: str, problem: Problem) -> Engine:
     """With the parameters that it has by default."""
     if name in _PRESETS:
         return _PRESETS[name](problem)
-    if ".py:" in name:
+    if is_code(name):
         _check_engine(engine := load_engine(name))
         made: Engine = engine()
         return made
@@ -132,12 +133,12 @@ def _check_engine(engine: Any) -> None:
 
 def settings_of(engine: Engine) -> dict[str, Any]:
     """The parameters that, with its name, make this engine again."""
-    values = {key: getattr(engine, key) for key in _free(engine)}
+    values = {key: getattr(engine, key) for key in parameter_names(engine)}
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _free(engine: Engine) -> list[str]:
-    """Parameters that the engine's name leaves open."""
+def parameter_names(engine: Engine) -> list[str]:
+    """The parameters that the engine's name leaves open."""
     fixed = _ENGINES[engine.name][1] if engine.name in _ENGINES else {}
     return [f.name for f in fields(engine) if f.name not in fixed]  # type: ignore[arg-type]
 

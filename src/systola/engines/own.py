@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -16,6 +13,7 @@ from systola.errors import InputError
 from systola.jit.digest import digest_of_functions
 from systola.jit.dispatch import Implementation, register_helpers
 from systola.jit.records import record_type
+from systola.model.source import load
 
 # What a function of an engine is given, after the engine's record.
 _ARGUMENTS = {
@@ -74,22 +72,5 @@ def engine_record(name: str, fields: Iterable[str], **functions: Implementation)
 
 
 def load_engine(name: str) -> Any:
-    """The engine class that FILE.py:CLASS names."""
-    path, _, wanted = name.rpartition(":")
-    place = Path(path)
-    if not place.is_file():
-        raise InputError(f"there is no file {path!r}, in which the engine {wanted} should be")
-    module_name = f"systola_user_{place.stem}"
-    spec = importlib.util.spec_from_file_location(module_name, place.resolve())
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module  # dataclasses look their module up
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise InputError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
-    engine = getattr(module, wanted, None)
-    if engine is None:
-        raise InputError(f"{path} has no class {wanted!r}")
-    return engine
+    """The engine class that FILE.py:CLASS names; the file is executed."""
+    return load(name, "engine")

@@ -14,12 +14,16 @@ from systola.errors import InputError
 from systola.formats.instance import Instance, UnfitOptions
 from systola.formats.known import FORMATS, GENERATORS, Format, Generator, Option, one_of
 from systola.formats.library import Library
+from systola.formats.tabular import is_tabular, open_tabular
 from systola.formats.text import read_text, shown, whole_number
+from systola.formats.values import plain_value
+from systola.model.names import labels_of, plural
 from systola.model.problem import MAXIMISE, digest_of, senses_of, space_of
 from systola.model.rng import check_seed
+from systola.model.source import is_code
 
 
-def open_instance(spec: str, problem: str | None = None) -> Instance:
+def open_instance(spec: str, problem: str | None = None, *, fields: Mapping[str, Any] | None = None) -> Instance:
     """Open the instance that an argument of the command line means.
 
     Parameters
@@ -30,6 +34,8 @@ def open_instance(spec: str, problem: str | None = None) -> Instance:
         ``&`` between them.
     problem
         What the file holds, such as ``knapsack``; by default it is recognised from the content.
+    fields
+        Values that a CSV table, an object of JSON or a NumPy archive leaves open, such as a capacity.
 
     Returns
     -------
@@ -41,26 +47,40 @@ def open_instance(spec: str, problem: str | None = None) -> Instance:
     InputError
         If the argument means nothing, or the file breaks the rules of its format.
     """
-    found = look_up(spec, problem)
-    return found.choose(None) if isinstance(found, Library) else found
+    found = look_up_with(spec, problem, fields or {})
+    found = found.choose(None) if isinstance(found, Library) else found
+    for key in fields or {}:
+        if key not in found.fields:
+            raise InputError(f"{spec} leaves no field {shown(key)} open")
+    return found
 
 
 def look_up(spec: str, problem: str | None = None) -> Instance | Library:
     """As `open_instance`, but a file of several problems is given whole if the argument names none of them."""
+    return look_up_with(spec, problem, {})
+
+
+def look_up_with(spec: str, problem: str | None, given: Mapping[str, Any]) -> Instance | Library:
+    """As `look_up`, with values for what a file leaves open; those that it has no use for are left alone."""
     if problem is not None:
         one_of(problem, _problems(), "problem")
+    if is_code(spec):
+        raise InputError(
+            f"{spec} is Python code, which is executed only where its file is named on the command line, as in systola "
+            "solve FILE.py:NAME, or by systola.formats.load_problem"
+        )
     if _is_file(spec):  # whatever signs its name has
-        return _open_file(Path(spec), None, {}, problem)
+        return _open_file(Path(spec), None, {}, problem, given)
     base, options = _split_options(spec)
     name, colon, arguments = base.partition(":")
     if colon and name in {g.problem for g in GENERATORS}:
         return _generate(name, arguments, options, problem)
     path, mark, part = base.rpartition("#")
     if not mark or _is_file(base):
-        return _open_file(_found(base), None, options, problem)
+        return _open_file(_found(base), None, options, problem, given)
     if not part:
         raise InputError(f"a number or name must follow #, but got {shown(spec)}")
-    return _open_file(_found(path), part, options, problem)
+    return _open_file(_found(path), part, options, problem, given)
 
 
 def describe(instance: Instance | Library) -> dict[str, Any]:
@@ -79,6 +99,9 @@ def describe(instance: Instance | Library) -> dict[str, Any]:
                 data[entry.name] |= {k: getattr(value, k)().item() for k in ("min", "max", "sum")}
         else:
             data[entry.name] = value
+    labels = labels_of(problem)
+    words = ((labels.decision, labels.decisions), (labels.value, labels.values))
+    names = {plural(word): list(found) for word, found in words if found is not None}
     return {
         "name": instance.name,
         "problem": instance.kind,
@@ -90,6 +113,7 @@ def describe(instance: Instance | Library) -> dict[str, Any]:
         "notes": list(instance.notes),
         "digest": digest_of(problem),
         "data": data,
+        **({"names": names} if names else {}),
     }
 
 
@@ -111,7 +135,8 @@ def _found(path: str) -> Path:
         one_of(name, dict.fromkeys(g.problem for g in GENERATORS), "generator")
     if not path:
         raise InputError(
-            f"an instance must be a file or one of {', '.join(g.usage for g in GENERATORS)}, but got an empty name"
+            "an instance must be a file, or a generated one such as knapsack:1000-1000, but got an empty name; systola "
+            "instances generate lists what can be generated"
         )
     return Path(path)
 
@@ -169,9 +194,12 @@ def _fitting(kind: str, sizes: str, name: str) -> tuple[Generator, dict[str, str
     raise InputError(f"a generated instance must look like {usages}, but got {shown(name)}")
 
 
-def _open_file(path: Path, part: str | None, options: Mapping[str, str], problem: str | None) -> Instance | Library:
+def _open_file(
+    path: Path, part: str | None, options: Mapping[str, str], problem: str | None, given: Mapping[str, Any]
+) -> Instance | Library:
     """Read a file by the one format that fits it."""
-    read_text(path)  # what is wrong with every format is said once
+    if is_tabular(path):
+        return _open_tabular(path, part, options, problem, given)
     candidates = [f for f in FORMATS if problem in (None, f.problem)]
     if not candidates:
         raise InputError(f"no file format holds the problem {problem}, so {path.name} cannot be one; generate it")
@@ -196,12 +224,33 @@ def _open_file(path: Path, part: str | None, options: Mapping[str, str], problem
     if not fitting:
         if len(failed) == 1:
             raise next(iter(failed.values()))
+        if not read_text(path).strip():
+            raise InputError(f"an instance must have something in it, but the file is empty ({path.name})")
+        if problem is None:
+            raise InputError(
+                f"{path.name} has none of the known formats; add --problem NAME to learn why, or list them all by: "
+                "systola instances formats"
+            )
         reasons = "".join(f"\n  {name}: {error}" for name, error in failed.items())
-        raise InputError(f"a file must have a known format, but {path.name} fits none; tried{reasons}")
+        raise InputError(f"{path.name} has none of the formats of the problem {problem}; tried{reasons}")
     ((form, found),) = fitting
     _convert(options, form.options, f"the format {form.name}")
     if isinstance(found, Library):
         return found if part is None and len(found.parts) > 1 else found.choose(part)
     if part is not None:
         raise InputError(f"{path.name} holds a single problem, but got #{part}; leave it out")
+    return found
+
+
+def _open_tabular(
+    path: Path, part: str | None, options: Mapping[str, str], problem: str | None, given: Mapping[str, Any]
+) -> Instance:
+    """Read a file whose values have names; options are values that it leaves open, too."""
+    if part is not None:
+        raise InputError(f"{path.name} holds a single problem, but got #{part}; leave it out")
+    values = {key: plain_value(text) for key, text in options.items()}
+    found = open_tabular(path, problem, {**given, **values})
+    for key in values:
+        if key not in found.fields:
+            raise InputError(f"{path.name} leaves no field {shown(key)} open; leave it out")
     return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from systola.errors import InputError
 from systola.model.encodings import Array
@@ -33,6 +35,8 @@ class Instance:
         The problem as the command line names it, such as ``knapsack``.
     solution
         Decisions that reach `best_known`, if they are known.
+    fields
+        Values that its file leaves open and that were given beside it, such as a capacity.
     """
 
     name: str
@@ -42,3 +46,4 @@ class Instance:
     notes: tuple[str, ...] = ()
     kind: str = ""
     solution: Array | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)

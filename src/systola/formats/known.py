@@ -9,6 +9,8 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from systola.errors import InputError
@@ -25,6 +27,7 @@ from systola.formats import generalized_assignment_generator as generalized
 from systola.formats import quadratic_assignment_generator as assignments
 from systola.formats.instance import Instance
 from systola.formats.library import Library
+from systola.formats.tabular import FORMS, open_tabular
 from systola.formats.text import shown, whole_number
 from systola.model.problem import Problem
 from systola.problems.flowshop.problem import split_objectives
@@ -139,6 +142,8 @@ class Format:
         What may follow ``?``, by name.
     lines
         Whether it matters where lines end. If a file fits such a format and also one that sees words only, it is meant.
+    layout
+        What is in such a file, in a few words, for help.
     """
 
     name: str
@@ -146,6 +151,7 @@ class Format:
     read: Callable[..., Instance | Library]
     options: Mapping[str, Option] = field(default_factory=dict)
     lines: bool = False
+    layout: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,21 +187,55 @@ class Generator:
 
 _FLOWSHOP_OPTIONS: Mapping[str, Option] = {"objectives": _objectives, "weights": _weights}
 
+_DATED = "jobs, machines, due dates and times"
+
 FORMATS = (
-    Format("Taillard", "flowshop", flowshop.read_taillard, _FLOWSHOP_OPTIONS),
-    Format("Liefooghe", "flowshop", flowshop.read_liefooghe, _FLOWSHOP_OPTIONS, lines=True),
-    Format("Minella", "flowshop", flowshop.read_minella, _FLOWSHOP_OPTIONS),
-    Format("gap", "gap", generalized_assignment.read_numbered, {"sense": _sense}),
-    Format("single gap", "gap", generalized_assignment.read_single, {"sense": _sense}),
-    Format("knapPI", "knapsack", knapsack.read),
-    Format("mknap1 and mknapcb", "mkp", multi_knapsack.read_numbered),
-    Format("mknap2", "mkp", multi_knapsack.read_named),
-    Format("gk", "mkp", multi_knapsack.read_single),
-    Format("customers' requests", "nrp", next_release.read_requests, {"ratio": _ratio}),
-    Format("requirements by stakeholders", "nrp", next_release.read_table, {"weight": _weight}, lines=True),
-    Format("release planning set", "nrp", next_release.read_planner_set, {"weight": _weight}, lines=True),
-    Format("QAPLIB", "qap", quadratic_assignment.read_qaplib),
+    Format("Taillard", "flowshop", flowshop.read_taillard, _FLOWSHOP_OPTIONS, layout="tai20_5.txt: times by machine"),
+    Format(
+        *("Liefooghe", "flowshop", flowshop.read_liefooghe, _FLOWSHOP_OPTIONS),
+        lines=True,
+        layout=f"020_05_01.txt: {_DATED}, a line each",
+    ),
+    Format("Minella", "flowshop", flowshop.read_minella, _FLOWSHOP_OPTIONS, layout=f"DD_Ta001.txt: {_DATED}"),
+    Format(
+        *("gap", "gap", generalized_assignment.read_numbered, {"sense": _sense}),
+        layout="gapa.txt of the OR-Library: number of problems, agents, jobs, costs, loads, capacities",
+    ),
+    Format(
+        *("single gap", "gap", generalized_assignment.read_single, {"sense": _sense}),
+        layout="d05100: agents, jobs, costs, loads, capacities",
+    ),
+    Format("knapPI", "knapsack", knapsack.read, layout="items, capacity, then profit and weight of each item"),
+    Format(
+        *("mknap1 and mknapcb", "mkp", multi_knapsack.read_numbered),
+        layout="mknapcb5.txt of the OR-Library: number of problems; for each as gk",
+    ),
+    Format("mknap2", "mkp", multi_knapsack.read_named, layout="mknap2.txt of the OR-Library: problems with names"),
+    Format(
+        *("gk", "mkp", multi_knapsack.read_single),
+        layout="gk11.dat: items, constraints, optimum or 0, profits, weights, capacities",
+    ),
+    Format(
+        *("customers' requests", "nrp", next_release.read_requests, {"ratio": _ratio}),
+        layout="nrp1.txt: levels of costs, dependencies, then profit and requests of each customer",
+    ),
+    Format(
+        *("requirements by stakeholders", "nrp", next_release.read_table, {"weight": _weight}),
+        lines=True,
+        layout="sizes and bound, importances, then cost and values of each requirement",
+    ),
+    Format(
+        *("release planning set", "nrp", next_release.read_planner_set, {"weight": _weight}),
+        lines=True,
+        layout="*requirements*, beside it *stakeholders* and *value*: names and numbers with | between",
+    ),
+    Format("QAPLIB", "qap", quadratic_assignment.read_qaplib, layout="nug30.dat: n, flows, distances"),
 )
+
+
+def _read_tabular(problem: str, path: str | Path) -> Instance:
+    return open_tabular(Path(path), problem, {})
+
 
 GENERATORS = (
     Generator(
@@ -283,5 +323,12 @@ def list_generators() -> tuple[Generator, ...]:
 
 
 def list_formats() -> tuple[Format, ...]:
-    """All file formats, for help."""
-    return FORMATS
+    """All file formats by problem, for help."""
+    found = list(FORMATS)
+    for form in FORMS:
+        read = partial(_read_tabular, form.problem)
+        if form.read is not None:
+            found.append(Format("CSV", form.problem, read, layout=form.layout))
+        keys = [key if required else f"[{key}]" for key, required in form.fields().items()]
+        found.append(Format("JSON or .npz", form.problem, read, layout=", ".join((*keys, "[names]"))))
+    return tuple(sorted(found, key=lambda form: form.problem))

@@ -38,7 +38,7 @@ def read_text(path: Path) -> str:
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raise InputError(f"an instance must be a file, but there is none at {str(path)!r}") from None
+        raise InputError(f"an instance must be a file, but there is none at {str(path)!r}; check the path") from None
     except OSError as error:
         raise InputError(f"a file must be readable, but {str(path)!r} is not: {error.strerror}") from None
     except ValueError as error:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from systola.engines.catalog import make_engine
 from systola.errors import Incomplete, InfeasibleWarning, InputError
-from systola.formats.catalog import open_instance
+from systola.formats.source import Source
 from systola.jit.digest import digest_of_data
 from systola.lab.store import Key, Store
 from systola.lab.workers import Death, Request, work
@@ -36,6 +36,7 @@ class Job:
     stop: Stop = field(default_factory=Stop)
     digest: str = ""  # of the instance's data
     folder: str = ""  # where the file of the instance lies; its data decide, not its place
+    source: Source | None = None  # how to open the instance, if its name alone does not say it
 
     def key(self, experiment: str) -> Key:
         """Under which the result is stored; other data, another budget, parameter or version is another key."""
@@ -45,20 +46,25 @@ class Job:
 
 
 def plan(
-    instances: Iterable[str],
+    instances: Iterable[str] | Mapping[str, Source],
     algorithms: Iterable[str],
     runs: int,
     first_seed: int = 1,
     settings: dict[str, Any] | None = None,
     stop: Stop | None = None,
 ) -> list[Job]:
-    """All jobs of an experiment, seed by seed, so that an interrupted one has as many runs of each as possible."""
-    algorithms, instances = list(algorithms), list(instances)
-    digests = {instance: digest_of(open_instance(instance).problem) for instance in instances}
+    """All jobs of an experiment, seed by seed, so that an interrupted one has as many runs of each as possible.
+
+    Instances are names as for `open_instance`, or names for tables with the sources that they stand for.
+    """
+    algorithms = list(algorithms)
+    named = instances if isinstance(instances, Mapping) else {}
+    sources = {name: named.get(name) or Source(name) for name in instances}
+    digests = {name: digest_of(source.open().problem) for name, source in sources.items()}
     return [
-        Job(instance, algorithm, seed, settings or {}, stop or Stop(), digests[instance])
+        Job(name, algorithm, seed, settings or {}, stop or Stop(), digests[name], "", named.get(name))
         for seed in range(first_seed, first_seed + runs)
-        for instance in instances
+        for name in sources
         for algorithm in algorithms
     ]
 
@@ -72,7 +78,7 @@ def count_runs(runs: int | None, default: int) -> int:
 
 def do_job(job: Job) -> dict[str, Any]:
     """Run a job here, on one thread; the result as plain data."""
-    found = open_instance(os.path.join(job.folder, job.instance))
+    found = (job.source or Source(os.path.join(job.folder, job.instance))).open()
     engine = make_engine(job.algorithm, found.problem, job.settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InfeasibleWarning)  # rows say it

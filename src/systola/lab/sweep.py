@@ -10,6 +10,7 @@ import numpy as np
 
 from systola.engines.engine import Engine
 from systola.errors import InputError
+from systola.model.names import label, labels_of
 from systola.model.problem import Problem, senses_of
 from systola.run.result import Result
 from systola.solve import solve
@@ -40,8 +41,10 @@ def sweep_weights(
     if not len(weights):
         raise InputError("a sweep needs at least one of the weights, but got none")
     results: list[Result] = []
+    labels = labels_of(problem)
     for weight in weights:
         weighted = cast(Problem, replace(cast(Any, problem), weight=weight))
+        label(weighted, labels.decisions, labels.values)
         try:
             result = solve(weighted, engine, **options)
         except KeyboardInterrupt:  # before this run began: those before it are not lost

@@ -22,7 +22,9 @@ from systola.model.capabilities import Capability, check_capabilities
 from systola.model.encodings import Encoding
 from systola.model.fields import plain
 from systola.model.incremental import with_defaults
+from systola.model.names import Names, check_names, label, labels_from_fields
 from systola.model.objective import DEFAULTS, fitness_down, fitness_up
+from systola.model.tables import unpack
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -36,7 +38,7 @@ MAXIMISE = 1
 MINIMISE = -1
 
 _METHODS = ("evaluate", "fitness", "violation")
-_TAKEN = ("capabilities", "check", "derive", "encoding", *_METHODS)  # no names for fields
+_TAKEN = ("capabilities", "check", "derive", "encoding", "names", *_METHODS)  # no names for fields
 _NOTHING = "nothing"  # the field of a problem without data: a record needs one
 
 
@@ -55,12 +57,15 @@ class Problem:
         Measures count in units of 1/scale; results are divided by it. Keeps fractions exact as integers.
     capabilities : sequence of Capability
         What the problem can do faster than by `evaluate`.
+    names : Names
+        What decisions and their values are called in tables; by default words that suit the encoding.
     """
 
     encoding: ClassVar[Encoding]
     sense: ClassVar[int | tuple[int, ...] | str] = MAXIMISE
     scale: ClassVar[int] = 1
     capabilities: ClassVar[Sequence[Capability]] = ()
+    names: ClassVar[Names | None] = None
     _record_type: ClassVar[Any]
     _fields: ClassVar[tuple[str, ...]]
 
@@ -76,17 +81,24 @@ class Problem:
         if isinstance(cls.sense, str) and cls.sense not in cls._fields:
             raise InputError(f"`sense` names the field {cls.sense!r}, which {cls.__name__} does not have; add it")
         check_capabilities(cls.__name__, cls.encoding, cls.capabilities)
+        check_names(cls.__name__, cls.names, cls._fields)
 
     def __post_init__(self) -> None:
         bind(type(self))
+        axes = {}
         for field in _kernel_fields(type(self)):
             if hasattr(self, field):
-                object.__setattr__(self, field, plain(getattr(self, field), f"{type(self).__name__}.{field}"))
+                where = f"{type(self).__name__}.{field}"
+                value, axes[field] = unpack(getattr(self, field), where)
+                object.__setattr__(self, field, plain(value, where))
         for entry in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, entry.name, None)
             if entry.type in ("Array", "np.ndarray", np.ndarray) and isinstance(value, (int, float)):
                 raise InputError(f"{type(self).__name__}.{entry.name} must be an array, but got the number {value}")
         self.check()
+        found = labels_from_fields(type(self).__name__, self.encoding, self.names, axes)
+        if found:
+            label(self, **found)
 
     def check(self) -> None:
         """Raise InputError when the data break a rule; override it. Derived fields are set here with `derive`."""

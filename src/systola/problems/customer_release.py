@@ -15,6 +15,7 @@ from systola.errors import InputError
 from systola.model.capabilities import Flips
 from systola.model.encodings import Array, Binary
 from systola.model.fields import plain
+from systola.model.names import Names
 from systola.model.problem import Problem
 from systola.problems.limits import WIDE, check_whole_number, exact_sum, refuse_beyond, whole_numbers
 from systola.simd.bits import bit
@@ -44,6 +45,7 @@ class CustomerRelease(Problem):
     """
 
     encoding = Binary("profits")
+    names = Names("customer", "chosen", ("profits",))
     profits: Array
     costs: Array
     starts: Array

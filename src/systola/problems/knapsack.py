@@ -9,6 +9,7 @@ import numpy as np
 from systola.errors import InputError
 from systola.model.capabilities import Construction, Flips
 from systola.model.encodings import Array, Binary
+from systola.model.names import Names
 from systola.model.problem import Problem
 from systola.model.rng import STEP, draw
 from systola.problems.limits import check_whole_number, whole_numbers
@@ -23,6 +24,7 @@ class Knapsack(Problem):
     """
 
     encoding = Binary("profits")
+    names = Names("item", "chosen", ("profits", "weights"))
     profits: Array
     weights: Array
     capacity: int

@@ -17,6 +17,7 @@ from systola.errors import InputError
 from systola.jit.compile import inlined
 from systola.model.capabilities import Bound, Buffer, Construction, EvaluationState, Flips, Repair, Seeding
 from systola.model.encodings import Array, Binary
+from systola.model.names import Names
 from systola.model.problem import Problem
 from systola.model.rng import STEP, below, draw
 from systola.problems.limits import NARROW, WIDE, exact_sum, refuse_beyond, whole_numbers
@@ -50,6 +51,7 @@ class MultiKnapsack(Problem):
     """
 
     encoding = Binary("profits")
+    names = Names("item", "chosen", ("profits", ("weights", 1)))
     profits: Array
     weights: Array
     capacities: Array

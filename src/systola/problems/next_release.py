@@ -11,6 +11,7 @@ from fractions import Fraction
 from systola.errors import InputError
 from systola.model.capabilities import Flips, TieBreak
 from systola.model.encodings import Array, Binary
+from systola.model.names import Names
 from systola.model.objective import fitness
 from systola.model.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems.limits import WIDE, exact_sum, refuse_beyond, whole_numbers
@@ -29,6 +30,7 @@ class NextRelease(Problem):
     """
 
     encoding = Binary("costs")
+    names = Names("requirement", "chosen", ("costs", "values"))
     sense = (MINIMISE, MAXIMISE)
     costs: Array
     values: Array

@@ -18,6 +18,7 @@ from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.model.capabilities import Buffer, EvaluationState, Swaps, SwapTable
 from systola.model.encodings import Array, Permutation
+from systola.model.names import Names
 from systola.model.problem import MINIMISE, Problem
 from systola.problems.limits import NARROW, exact_sum, refuse_beyond, whole_numbers
 from systola.simd.products import add_gathered, add_products
@@ -153,6 +154,7 @@ class QuadraticAssignment(Problem):
 
     encoding = Permutation("flows")
     sense = MINIMISE
+    names = Names("facility", "location", ("flows", ("flows", 1)), ("distances", ("distances", 1)))
     flows: Array
     distances: Array
     near: Array = field(init=False, repr=False)  # flows, zeros in the diagonal, rows of whole vectors

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import math
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,13 @@ from systola.engines.catalog import renamed_parameters
 from systola.engines.renamed import RENAMED
 from systola.errors import InputError
 from systola.files import write_atomically
+from systola.model.archive import unpack_arrays
 from systola.model.encodings import Array
 from systola.reading import is_number, is_whole, parse_json, read_file
 from systola.run.trace import Trace
 
 SCHEMA = 2  # 1 had other names of parameters and arrays
 _MOST_BYTES = 2**36  # more than a machine has memory
-_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def write_checkpoint(path: str | Path, state: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
@@ -61,30 +60,9 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]
     if not isinstance(state, dict) or _digest(json.dumps(state, sort_keys=True), raw) != digest:
         raise InputError(f"{path} is damaged: its digest does not fit its content")
     try:
-        return state, _unpack(raw)
+        return state, unpack_arrays(raw, len(raw), compressed=False)
     except Exception as error:  # readers of archives and of headers raise almost anything
         raise InputError(f"{path} is damaged: {error}") from None
-
-
-def _unpack(raw: bytes) -> dict[str, Array]:
-    """The arrays of an archive as `numpy.savez` writes it, not compressed: they cannot be larger than the file."""
-    arrays = {}
-    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        entries = archive.infolist()
-        if sum(entry.file_size for entry in entries) > len(raw) or any(entry.compress_type for entry in entries):
-            raise ValueError("its arrays must not be compressed, but are")
-        for entry in entries:
-            body = io.BytesIO(archive.read(entry))
-            version = np.lib.format.read_magic(body)
-            if version not in _HEADERS:
-                raise ValueError(f"an array has the unknown version {version}")
-            shape, fortran, dtype = _HEADERS[version](body)
-            rest = body.read()
-            if dtype.kind not in "biuf" or min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize != len(rest):
-                raise ValueError(f"an array of the shape {shape} and type {dtype} does not fit its {len(rest)} bytes")
-            array: Array = np.frombuffer(rest, dtype).reshape(shape, order="F" if fortran else "C")
-            arrays[entry.filename.removesuffix(".npy")] = array
-    return arrays
 
 
 def read_state(path: str | Path, identity: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -6,16 +6,21 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from systola.errors import InputError
 from systola.files import write_atomically
 from systola.model.encodings import Array
+from systola.model.names import Labels
 from systola.reading import is_number, is_whole, parse_json, read_file
+from systola.run.table import Table, front_table, solution_table, trace_table
 from systola.run.trace import Trace
 from systola.version import __version__
+
+if TYPE_CHECKING:
+    import pandas
 
 SCHEMA = 1
 _TEXTS = ("instance", "problem", "algorithm", "stop", "backend", "digest", "version")
@@ -26,6 +31,7 @@ _KINDS: dict[str, type] = {
     "notes": list,
 }
 _COUNTS = ("seed", "evaluations", "iterations", "threads")
+_OPTIONAL = ("front", "front_solutions", "islands", "names")
 _SHOWN = 60  # characters of a wrong value in a message
 _MOST_BYTES = 2**30  # fronts of many solutions are large
 
@@ -50,6 +56,8 @@ class Result:
         ascending order, and their decisions, row by row.
     islands : dict, optional
         Of a run of islands: how messages fared and what each deme did.
+    names : Labels, optional
+        What decisions and their values are called.
     found_at : int
         The step that made the solution.
     stop : str
@@ -83,6 +91,7 @@ class Result:
     front: list[list[Any]] | None = None
     front_solutions: Array | None = None
     islands: dict[str, Any] | None = None
+    names: Labels | None = None
     notes: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     version: str = __version__
@@ -112,13 +121,46 @@ class Result:
             return f"{told} (infeasible by {self.violation:,.6g})"
         return told if self.gap is None else f"{told} (gap {self.gap:.3%})"
 
+    @property
+    def named_solution(self) -> list[str | int] | dict[str, str | int]:
+        """The solution by names: what is chosen, the order, or the value of each decision.
+
+        Names came with the data: a column of a CSV file, `names` in JSON, an index of pandas, nodes of a graph. Where
+        there are none, numbers count from 0, as in `solution`.
+        """
+        return (self.names or Labels()).tell(self.solution)
+
+    def to_frame(self, part: Literal["solution", "front", "trace"] = "solution") -> pandas.DataFrame:
+        """A table of pandas, which the extra "pandas" installs.
+
+        Parameters
+        ----------
+        part : {"solution", "front", "trace"}
+            A row for each decision of the solution, with the names that came with the data; a row for each solution of
+            the front, with its objectives and decisions; or a row for each sample of the search.
+        """
+        return self._table(part).to_frame()
+
+    def _table(self, part: str) -> Table:
+        labels = self.names or Labels()
+        if part == "solution":
+            return solution_table(labels, self.solution)
+        if part == "front":
+            return front_table(labels, self.front, self.front_solutions)
+        if part == "trace":
+            return trace_table(self.trace)
+        raise InputError(f"a table is of the solution, the front or the trace, but got {part!r}")
+
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         data = {
             k: v
             for k, v in self.__dict__.items()
-            if k not in ("solution", "trace") and (v is not None or ("front" not in k and k != "islands"))
+            if k not in ("solution", "trace")
+            and (v is not None or ("front" not in k and k not in ("islands", "names")))
         }
+        if self.names and self.names.named:
+            data["named_solution"] = self.named_solution
         data = json.loads(json.dumps(data, default=_plain))
         return {"schema": SCHEMA, **data, "solution": self.solution.tolist(), "trace": self.trace.to_json()}
 
@@ -133,6 +175,9 @@ class Result:
             if data.get("front_solutions") is not None:
                 data["front_solutions"] = np.array(data["front_solutions"])
             data["trace"] = Trace.from_json(data["trace"])
+            data.pop("named_solution", None)  # follows from the names
+            if data.get("names") is not None:
+                data["names"] = Labels.from_json(data["names"], data["solution"])
             result = cls(**data)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"this is not a complete result of systola: {error}") from None
@@ -155,13 +200,22 @@ class Result:
             yield "front"
         if not _is_none_or(self.front_solutions, lambda rows: rows.ndim == 2 and rows.dtype.kind in "biu"):
             yield "front_solutions"
+        if self.front_solutions is not None and len(self.front_solutions) != len(self.front or []):
+            yield "front_solutions"
         if not _is_none_or(self.islands, lambda told: isinstance(told, dict)):
             yield "islands"
 
     def save(self, path: str | Path) -> None:
-        """Write JSON."""
+        """Write the result: as JSON, which `load` reads, or, if the name ends with .csv, a table of the solution.
+
+        The table is that of `to_frame`: a row for each decision, or, if there is a front, for each of its solutions.
+        """
+        if Path(path).suffix.lower() == ".csv":
+            text = self._table("front" if self.front else "solution").to_csv()
+        else:
+            text = json.dumps(self.to_json()) + "\n"
         try:
-            write_atomically(Path(path), (json.dumps(self.to_json()) + "\n").encode())
+            write_atomically(Path(path), text.encode())
         except OSError as error:
             raise InputError(f"cannot write the result to {path}: {error.strerror}") from None
 

@@ -15,6 +15,7 @@ import numpy as np
 from systola.errors import InputError
 from systola.model.capabilities import BestInsertion, Bound, Buffer, EvaluationState, InsertionBlocks
 from systola.model.encodings import Array, Permutation
+from systola.model.names import Names
 from systola.model.problem import MINIMISE, Problem, space_of
 from systola.problems.flowshop import schedules
 from systola.problems.limits import NARROW, WIDE, refuse_beyond, whole_numbers
@@ -66,6 +67,7 @@ class Flowshop(Problem):
 
     encoding = Permutation("times")
     sense = "senses"
+    names = Names("position", "job", values=("times", "due", "release"))
     times: Array
     due: Array = field(default_factory=_not_given)
     release: Array = field(default_factory=_not_given)

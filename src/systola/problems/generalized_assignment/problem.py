@@ -14,6 +14,7 @@ import numpy as np
 from systola.errors import InputError
 from systola.model.capabilities import Bound, Buffer, EvaluationState, LocalSearch, Reassignments
 from systola.model.encodings import Array, Integers
+from systola.model.names import Names
 from systola.model.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems.generalized_assignment import ejection
 from systola.problems.generalized_assignment.improvement import find_lightest, move_job, search_quickly
@@ -43,6 +44,7 @@ class GeneralizedAssignment(Problem):
 
     encoding = Integers("jobs", 0, "last")
     sense = "sign"
+    names = Names("job", "agent", (("costs", 1), ("loads", 1)), ("costs", "loads", "capacities"))
     costs: Array
     loads: Array
     capacities: Array
