@@ -180,11 +180,14 @@ def test_a_name_that_is_both_must_say_which(call):
         (["items.csv", "--set", "capacity=x"], "Knapsack.capacity must be a whole number, but got the text 'x'"),
         (["items.csv", "--set", "capacity=3", "--set", "problem.x=1"], "items leaves no field 'x' open; leave it out"),
         (["items.csv", "--set", "capacity=3", "--set", "x=1"], "has no parameter 'x'"),
-        (["knapsack:10-10", "--set", "capacity=3"], "has no parameter 'capacity'"),
+        (["knapsack:10-10", "--set", "capacity=3"], "auto has no parameter 'capacity', and the field 'capacity' of Kn"),
         (["knapsack:10-10", "--data", "cities.json"], "--data is for a problem of your own"),
         (["my.py:Tour", "--problem", "qap"], "says itself which problem it is"),
         (["my.py"], "a name must say which problem is meant: my.py:Tour"),
-        (["my.py:Tour", "--data", "cities.json", "--set", "distances=3"], "has no parameter 'distances'"),
+        (
+            ["my.py:Tour", "--data", "cities.json", "--set", "distances=3"],
+            "and the field 'distances' of Tour has a value in my.py:Tour, data from cities.json; change it there",
+        ),
         (["missing.csv"], "there is none at 'missing.csv'; check the path"),
     ],
 )

@@ -85,6 +85,14 @@ def test_names_of_a_class_are_checked():
         type("Wrong", (Choice,), {"__annotations__": {"names": str}})
 
 
+@pytest.mark.parametrize(
+    "given", [("", "x"), ("x", None), ("x", "y", "flows"), ("x", "y", ("flows",), ((1, "a"),)), ("x", "y", None)]
+)
+def test_words_and_fields_that_are_none(given):
+    with pytest.raises(sy.InputError, match="of Names must be"):
+        sy.Names(*given)
+
+
 def test_labels_are_no_part_of_a_problem():
     from systola.model.problem import digest_of
 

@@ -42,7 +42,6 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     Feasible runs rank before infeasible ones.
     Finished runs are kept in the store: an interrupted comparison goes on where it was.
     """
-    from systola.engines.catalog import make_engine
     from systola.lab.experiment import do_jobs, plan, stored
     from systola.lab.outcomes import gather
     from systola.lab.statistics import SMALLEST_SAMPLE
@@ -67,9 +66,7 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
         if len(senses_of(instance.problem)) > 1:
             raise InputError(f"{instance.name} has several objectives; compare needs one (see systola reproduce sgs)")
         for name in names:
-            engine = make_engine(name, instance.problem, parameters)
-            settings.check_engine(engine, instance)
-            engine.prepare(instance.problem)
+            settings.make_engine(name, instance, parameters).prepare(instance.problem)
 
     jobs = plan(sources, names, runs, options["seed"], parameters, stop)
     make_folder(Path(options["store"]).parent, "store")

@@ -6,12 +6,12 @@ A name that is both must say which is meant: `problem.KEY` or `algorithm.KEY`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from systola.cli.options import read_settings
-from systola.engines.catalog import parameter_names
+from systola.engines.catalog import make_engine, parameter_names
 from systola.engines.engine import Engine
 from systola.errors import InputError
 from systola.formats.instance import Instance
@@ -69,15 +69,22 @@ class Settings:
         taken = {key for found in instances for key in found.fields}
         return {**{key: value for key, value in self.either.items() if key not in taken}, **self.parameters}
 
-    def check_engine(self, engine: Engine, found: Instance) -> None:
-        """An InputError if something may mean the problem as well as the algorithm."""
+    def make_engine(self, name: str, found: Instance, parameters: Mapping[str, Any]) -> Engine:
+        """The engine with these parameters; an InputError if something may mean the problem as well, or neither."""
+        kind, known = type(found.problem).__name__, parameter_names(make_engine(name, found.problem))
+        own = {entry.name for entry in fields(found.problem) if entry.init}  # type: ignore[arg-type]
         for key in self.either:
-            if key in found.fields and key in parameter_names(engine):
-                kind = type(found.problem).__name__
+            if key in found.fields and key in known:
                 raise InputError(
-                    f"{key!r} is a field of {kind} and a parameter of {engine.name}; write --set {_FIELD}{key}=... or "
+                    f"{key!r} is a field of {kind} and a parameter of {name}; write --set {_FIELD}{key}=... or "
                     f"--set {_PARAMETER}{key}=..."
                 )
+            if key in parameters and key not in known and key in own:
+                raise InputError(
+                    f"{name} has no parameter {key!r}, and the field {key!r} of {kind} has a value in {found.source}; "
+                    "change it there"
+                )
+        return make_engine(name, found.problem, parameters)
 
 
 def read_fields(pairs: tuple[str, ...]) -> dict[str, Any]:

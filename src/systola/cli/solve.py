@@ -68,7 +68,7 @@ def solve(**options: Any) -> None:
     2 bad input, 3 interrupted (best so far printed), 4 internal check failed, 5 nothing feasible found (the least
     infeasible printed).
     """
-    from systola.engines.catalog import make_engine, settings_of
+    from systola.engines.catalog import settings_of
     from systola.formats.source import Source
     from systola.islands import mpi
     from systola.run.budget import Stop
@@ -82,8 +82,7 @@ def solve(**options: Any) -> None:
     # Code is allowed here: `_merge` has refused what the command line does not name.
     found = Source(plan["instance"], plan.get("problem"), plan.get("data"), settings.given, code=True).open()
     settings.check_fields([found])
-    engine = make_engine(plan.get("algorithm", "auto"), found.problem, settings.parameters_for([found]))
-    settings.check_engine(engine, found)
+    engine = settings.make_engine(plan.get("algorithm", "auto"), found, settings.parameters_for([found]))
     islands = _found_islands(plan, engine, found.problem)
     if not islands and mpi.job_size() > 1:
         raise InputError(

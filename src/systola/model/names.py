@@ -40,6 +40,24 @@ class Names:
     decisions: tuple[Axis, ...] = ()
     values: tuple[Axis, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("decision", "value"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name):
+                raise InputError(f"`{name}` of Names must be a word, but got {getattr(self, name)!r}")
+        for name in ("decisions", "values"):
+            axes = getattr(self, name)
+            if not isinstance(axes, tuple) or not all(map(_is_axis, axes)):
+                raise InputError(
+                    f"`{name}` of Names must be fields, or pairs of a field and an axis, such as ('flows',), but got "
+                    f"{axes!r}"
+                )
+
+
+def _is_axis(axis: Axis) -> bool:
+    if isinstance(axis, str):
+        return True
+    return isinstance(axis, tuple) and len(axis) == 2 and isinstance(axis[0], str) and isinstance(axis[1], int)
+
 
 @dataclass(frozen=True)
 class Labels:

@@ -46,6 +46,8 @@ def _from_pandas(table: Any, where: str) -> tuple[Array, Axes]:
 
 def _column(column: Any, what: str) -> Array:
     """The numbers of a Series; an InputError if something else is in it, or something is missing."""
+    if column.dtype == object:  # may hold numbers all the same
+        column = column.infer_objects()
     kind = getattr(column.dtype, "numpy_dtype", column.dtype)  # types with missing values are made of plain ones
     if getattr(kind, "kind", "O") not in "biuf":
         raise InputError(

@@ -77,6 +77,7 @@ def test_types_of_pandas(pandas):
     assert sy.Knapsack(whole, whole, 2).profits.dtype == np.int64
     mixed = pandas.DataFrame({"a": pandas.Series([1, 2], dtype="Int64"), "b": [0.5, 1.5]})
     assert Tour(mixed).distances.tolist() == [[1.0, 0.5], [2.0, 1.5]]
+    assert sy.Knapsack(pandas.Series([1, 2], dtype=object), [1, 2], 2).profits.dtype == np.int64
     assert "has none in row '1'" in refusal(sy.Knapsack, pandas.Series([1, None]), [1, 2], 2)
     assert "has none in row '1'" in refusal(sy.Knapsack, pandas.Series([1, None], dtype="Int64"), [1, 2], 2)
     assert "Knapsack.profits must hold numbers" in refusal(sy.Knapsack, pandas.Series(["a", "b"]), [1, 2], 2)
