@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import systola as sy
+from tabucol import tabucol
 from walksat import walksat
 
 SHARED = Path(__file__).parents[1] / "../shared/instances"  # instances that are not ours to pass on
@@ -198,10 +199,14 @@ def maxsat(n: int, clauses: int, seed: int) -> Case:
 
 
 def colouring(n: int, p: float, colours: int, seed: int) -> Case:
-    """A random graph, which at n = 120, p = 0.1 and 5 colours can be coloured without a clash."""
+    """A random graph, drawn until TabuCol colours it without a clash: at n = 120, p = 0.1, 5 colours three of four."""
+    random = _random("colouring", seed)
     first, second = np.triu_indices(n, 1)
-    there = _random("colouring", seed).random(len(first)) < p
-    edges = np.column_stack([first[there], second[there]])
+    while True:
+        there = random.random(len(first)) < p
+        edges = np.column_stack([first[there], second[there]])
+        if tabucol(edges, n, colours, 300_000, random) == 0:
+            break
     pairs = edges.tolist()
 
     def plain(colour: list[int]) -> tuple[int, int]:
