@@ -83,6 +83,43 @@ class Sleeper(sy.Problem):
         return int(sum(x))
 
 
+class SlowOrder(sy.Problem):
+    """An evaluation takes about 20 ms, compiled."""
+
+    encoding = sy.Permutation("n")
+    n: int
+    effort: int
+
+    def evaluate(self, x):
+        return _effort(self.effort, x[0]) + x[0] - x[-1]
+
+
+class SlowBits(SlowOrder):
+    """Likewise."""
+
+    encoding = sy.Binary("n")
+
+    def evaluate(self, x):
+        return _effort(self.effort, x[0]) + x[0] - x[-1]
+
+
+class SlowIntegers(SlowOrder):
+    """Likewise."""
+
+    encoding = sy.Integers("n", 0, 9)
+
+    def evaluate(self, x):
+        return _effort(self.effort, x[0]) + x[0] - x[-1]
+
+
+def _effort(rounds, seed):
+    """0, by a loop that no compiler foresees: the Collatz sequence goes on from 1 to 4."""
+    number = seed + 7
+    for _ in range(rounds):
+        number = number // 2 if number % 2 == 0 else 3 * number + 1
+    return number // 2**62
+
+
 def customers(count: int, requirements: int) -> sy.Problem:
     """Customers who ask for three requirements each, of which one of five builds upon an earlier one."""
     random = np.random.default_rng(1)
@@ -104,6 +141,9 @@ INSTANCES: dict[str, Callable[[], sy.Problem]] = {
     "uncompilable-order": lambda: Legs(tsp(100, 1).problem.distances),
     "uncompilable-bits": lambda: Words(200),
     "uncompilable-slow": lambda: Sleeper(30),
+    "slow-order": lambda: SlowOrder(200, 10_000_000),
+    "slow-bits": lambda: SlowBits(200, 10_000_000),
+    "slow-integers": lambda: SlowIntegers(200, 10_000_000),
     "customers:30-100": lambda: customers(30, 100),
     "customers:500-3000": lambda: customers(500, 3000),
     **{spec: partial(lambda spec: open_instance(spec).problem, spec) for spec in BUILT_IN},
