@@ -123,7 +123,7 @@ class WeightedTardiness(sy.Problem):
 
 @dataclass(frozen=True)
 class Case:
-    """An instance with what judges it: `plain(solution)` gives the objective, and how many constraints are broken."""
+    """An instance with its plain objective: `plain(solution)` gives the objective, and the constraints broken."""
 
     name: str
     problem: sy.Problem

@@ -1,7 +1,7 @@
 """How good the default engine is on problems of a user's own, which have `evaluate` and nothing else.
 
 Each run is `sy.solve(problem, stop=sy.Seconds(5), seed=s)`, on two threads; the median of five seeds is set beside
-elkai, HiGHS, a long tabu search or the best known value. Every answer is measured anew by a plain Python objective
+elkai, HiGHS, a long tabu search or the best known value. Every solution is measured anew by a plain Python objective
 before it counts. Kernels are compiled by a first, shorter run. Each problem runs in a process of its own.
 
 python benchmarks/own_problems.py --only tsp100 qubo --generator 1 2 3
@@ -69,7 +69,7 @@ def outcomes(name: str, generator: int, seeds: list[int], settings: Settings) ->
     cases: list[Case] = MAKERS[name](generator)
     if not cases:
         yield f"{name}: skipped, the instances of the OR-Library are not in ../shared/instances/wt"
-    warnings.simplefilter("ignore", sy.InfeasibleWarning)  # an infeasible answer is a row
+    warnings.simplefilter("ignore", sy.InfeasibleWarning)  # an infeasible solution is a row
     for k, case in enumerate(cases):
         try:
             value, whose = reference(case, settings.references)
@@ -80,14 +80,14 @@ def outcomes(name: str, generator: int, seeds: list[int], settings: Settings) ->
             yield f"{case.name}: {whose} {value:,}"
             _solve(case, 0, min(1.0, settings.seconds), settings)  # compiles
         for seed in seeds:
-            yield _judge(case, seed, value, whose, settings)
+            yield _run(case, seed, value, whose, settings)
 
 
 def _solve(case: Case, seed: int, seconds: float, settings: Settings) -> sy.Result:
     return sy.solve(case.problem, settings.engine, stop=sy.Seconds(seconds), seed=seed, threads=settings.threads)
 
 
-def _judge(case: Case, seed: int, best: int, whose: str, settings: Settings) -> Outcome:
+def _run(case: Case, seed: int, best: int, whose: str, settings: Settings) -> Outcome:
     start = time.perf_counter()
     result = _solve(case, seed, settings.seconds, settings)
     waited = time.perf_counter() - start
@@ -134,7 +134,7 @@ class Row:
     unit: str
     median: float
     values: list[float]  # the excess of each seed
-    missed: int  # runs without a feasible answer, or above a best known value of 0: no share of it can be told
+    missed: int  # runs without a feasible solution, or above a best known value of 0: no share of it can be told
     used: float  # the largest
     waited: float
     engines: list[str]

@@ -1,4 +1,4 @@
-"""What the answers of `own_problems.py` are compared with: elkai, HiGHS, a long tabu search; computed once and kept."""
+"""What the solutions of `own_problems.py` are compared with: elkai, HiGHS, a long tabu search, each computed once."""
 
 from __future__ import annotations
 
