@@ -320,7 +320,7 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
             f"{type(problem).__name__}.evaluate {explain_fault(problem, decisions)} for the best solution, "
             f"{np.array2string(decisions, threshold=20)}"
         )
-    check_exactly(problem, decisions, plain)
+    check_exactly(problem, decisions, plain, run.stop.seconds)
     measures = again
     broken = violation_of(problem, measures)
     notes = list(run.notes)

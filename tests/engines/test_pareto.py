@@ -9,8 +9,11 @@ import systola as sy
 from conftest import story
 from engines import naive_pareto
 from systola.backends.cpu import CpuSession
+from systola.backends.lane import step_lane
 from systola.backends.session import Setup
-from systola.engines import pareto
+from systola.backends.step import at_step
+from systola.engines import archiving, pareto
+from systola.engines.engine import end_step
 from systola.model.problem import bind, senses_of
 from systola.pareto.archive import nondominated
 
@@ -33,10 +36,10 @@ def session_of(problem, engine, compiled=False, threads=1):
 def sections(population):
     """Solutions of the archive with whether they were explored, and those put aside."""
     memory = population.memory
-    count, aside = memory[pareto._MEMBERS], memory[pareto._FRONT]
-    room = len(memory) - pareto._FLAGS
+    count, aside = memory[archiving.MEMBERS], memory[archiving.FRONT]
+    room = len(memory) - archiving.FLAGS
     rows = population.x[1 : 1 + count].tolist()
-    flags = memory[pareto._FLAGS :][:count].astype(bool).tolist()
+    flags = memory[archiving.FLAGS :][:count].astype(bool).tolist()
     return list(zip(rows, flags, strict=True)), population.x[1 + room :][:aside].tolist()
 
 
@@ -109,6 +112,34 @@ def test_the_population_grows(monkeypatch):
     for session in (small, again):
         session.sweep(9, 7, 0, session.lanes)
         assert sections(session.population()) == sections(wanted.population())
+
+
+def test_there_is_room_only_for_what_stays(monkeypatch):
+    """Of one objective the best of all neighbours comes into the archive, however many are better than its members."""
+    monkeypatch.setattr(pareto, "_FIRST_ROOM", 3)
+    session = session_of(shop(12, "flowtime"), sy.PLS())
+    memory = session.memory
+    for step in range(1, 12):
+        session.sweep(step, 1, 0, session.lanes)
+        found = session._lanes.move.max() + 1
+        assert (session.memory, found <= 1) == (memory, True)
+
+
+@pytest.mark.parametrize("engine", [sy.PLS(), sy.PLS(archive_size=3)], ids=repr)
+def test_the_end_of_a_step_can_be_left(engine):
+    """A stop that comes when all neighbours are measured: nobody waits until thousands are compared with each other."""
+    session = session_of(shop(9), engine)
+    session.sweep(1, 1, 0, session.lanes)
+    before = sections(session.population())
+    design = session._setup.design
+    s = at_step(design.record, session._base, 2)
+    for lane in range(session.lanes):
+        step_lane(design.record, s, design.cells, lane)
+    assert (session._lanes.move >= 0).any()
+    session.ask_to_stop(at_once=True)
+    assert end_step(design.record, s)
+    assert session.is_left()
+    assert sections(session.population()) == before
 
 
 def test_a_full_archive_takes_only_what_dominates():

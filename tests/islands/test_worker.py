@@ -7,11 +7,17 @@ import sys
 import tracemalloc
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 import systola as sy
 from conftest import OneMax, small_knapsack, story
+from systola.backends.session import Setup
 from systola.formats import open_instance
+from systola.islands.deme import Deme
+from systola.islands.transport import Mailboxes
+from systola.islands.worker import Worker
+from systola.run.budget import Budget
 
 PROBLEM = open_instance("gap:e-5x40").problem
 
@@ -54,6 +60,21 @@ def test_a_target_ends_synchronous_demes_alike_on_any_number_of_threads():
     assert one.stop == "target"
     assert one.repeatable
     assert told(one) == told(two)
+
+
+@pytest.mark.parametrize("synchronous", [False, True])
+def test_no_step_is_made_after_the_time_is_over(synchronous):
+    """The first populations may have taken all of it."""
+    problem, islands = small_knapsack(16), sy.Islands(sy.SteadyState(size=4), 3, synchronous=synchronous)
+    setup = Setup(problem, sy.SteadyState(size=4).prepare(problem), 2, np.int64, 5)
+    demes = [Deme(number, setup, islands, [], compiled=False) for number in range(3)]
+    for deme in demes:
+        deme.start()
+    budgets = {deme.number: Budget(sy.Seconds(1)) for deme in demes}
+    worker = Worker(demes, Mailboxes(1, 20, 2), budgets, lambda: 1.5, lambda: False, lambda: None, synchronous)
+    worker.run()
+    assert worker.reason == "seconds"
+    assert [deme.step for deme in demes] == [0, 0, 0]
 
 
 def test_interpreted_islands_are_interpreted():

@@ -1,11 +1,14 @@
 """Numbers that do not fit, objectives that are not finite or change what they are given: a sentence, none wrong."""
 
+import time
+
 import numpy as np
 import pytest
 
 import systola as sy
 from systola.cli import main
 from systola.model.contracts import check_problem
+from systola.model.exact import check_exactly
 
 SIZES = (
     2**20,
@@ -155,11 +158,27 @@ def test_the_exact_check_gives_up_where_integers_without_end_would_not_end():
     assert result.objective == 65
 
 
+@pytest.mark.parametrize(("budget", "most"), [(None, 1.1), (0.1, 0.2), (20.0, 0.4)])
+def test_the_exact_check_takes_no_longer_than_a_budget_allows(budget, most):
+    problem, began = Doubling(np.array([1, 1])), time.thread_time()
+    check_exactly(problem, np.array([1, 1]), 65, budget)
+    assert time.thread_time() - began < most
+
+
 class Extremes(Total):
     """Measures that fit, but whose difference does not."""
 
     def evaluate(self, x):
         return self.weights[0] if x[0] else self.weights[1]
+
+
+def test_the_exact_check_leaves_out_what_takes_long_to_convert():
+    problem = Extremes(np.full(300_000, 5))
+    x, wrong = np.zeros(300_000, np.uint8), 17
+    check_exactly(problem, x, wrong, 5.0)
+    for budget in (None, 100.0):
+        with pytest.raises(sy.CheckFailed, match="is 5 in exact integers, but 17"):
+            check_exactly(problem, x, wrong, budget)
 
 
 def test_the_best_is_found_among_numbers_that_lie_far_apart():

@@ -71,6 +71,8 @@ def _finish_step(engine: Any, s: Any, kind: Any, high: Any) -> Any:
         return _UNFINISHED
     if kind != START and high == s.lanes.step.shape[0] and not end_step(engine, s):
         return _OUT_OF_ROOM
+    if s.lanes.stop[LEFT] != 0:
+        return _UNFINISHED
     return _STOPPED if is_asked(s.lanes.stop) else _DONE
 
 

@@ -146,7 +146,7 @@ def allocate(setup: Setup, lanes: int, chunk: int) -> tuple[Population, Lanes, B
             design.slots.copy(),
             np.zeros(neighbourhood_state.size, neighbourhood_state.dtype),
             np.zeros(max(2, design.memory_size), np.int64),
-            zeros((max(2, design.candidates), setup.measures), setup.dtype, "C"),
+            zeros((max(2, design.candidates), setup.measures), setup.dtype, "F"),
             zeros((max(2, design.candidates),), np.int64, "C"),
         )
         workspace = Lanes(

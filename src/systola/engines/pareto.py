@@ -18,6 +18,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from systola.engines.archiving import (
+    FLAGS,
+    FRONT,
+    MEMBERS,
+    RESTARTS,
+    filter_candidates,
+    has_room,
+    merge_into_front,
+    remove_dominated,
+)
 from systola.engines.constrained_dominance import (
     compare_objectives,
     compare_violations,
@@ -31,6 +41,7 @@ from systola.errors import InputError
 from systola.jit.compile import called
 from systola.jit.dispatch import Implementation, dispatched_call, implementation_of, register
 from systola.jit.records import record_type
+from systola.jit.stop_flag import must_leave
 from systola.model.encodings import Array, sample
 from systola.model.population import NEVER, Population, copy_row, ranks_above, update_best
 from systola.model.problem import Problem, senses_of
@@ -39,7 +50,6 @@ from systola.operators.evaluation import evaluate_full
 from systola.operators.neighbourhoods import FIELDS, plan_neighbourhood
 from systola.operators.neighbours import apply_move, evaluate_current, move_of
 
-_MEMBERS, _FRONT, _RESTARTS, _FLAGS = range(1, 5)  # in memory: counts, then for each member whether it was explored
 _FIRST_ROOM = 256
 _DOMINATORS = 8  # members that a lane tries first
 
@@ -59,7 +69,7 @@ def _keep_non_dominated(self: Any, s: Any, at: Any, count: Any) -> Any:
             dominator = np.int64(lanes.scratch[lane, k])
             if dominator == CURRENT:
                 break
-            if dominator <= population.memory[_MEMBERS]:
+            if dominator <= population.memory[MEMBERS]:
                 wanted &= compare_objectives(self, scores, dominator, trial, rooms, at, count, False)
             k += 1
     return wanted | less
@@ -70,9 +80,9 @@ def _keep_candidate(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: An
     problem, population, lanes = s.problem, s.population, s.lanes
     scores, measures = population.scores, lanes.trial
     newest = np.int64(lanes.scratch[lane, 0])
-    if newest <= population.memory[_MEMBERS] and weakly_dominates(self, problem, scores, newest, measures, trial):
+    if newest <= population.memory[MEMBERS] and weakly_dominates(self, problem, scores, newest, measures, trial):
         return False
-    dominator = find_weak_dominator(self, problem, scores, 1, 1 + population.memory[_MEMBERS], measures, trial)
+    dominator = find_weak_dominator(self, problem, scores, 1, 1 + population.memory[MEMBERS], measures, trial)
     if dominator != NEVER:
         for k in range(_DOMINATORS - 1, 0, -1):
             lanes.scratch[lane, k] = lanes.scratch[lane, k - 1]
@@ -85,56 +95,6 @@ def _keep_candidate(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: An
     for k in range(measures.shape[1]):
         population.candidates[at, k] = measures[trial, k]
     return False
-
-
-@called
-def _remove_dominated(self: Any, problem: Any, population: Any, base: Any, count: Any, first: Any, flagged: Any) -> Any:
-    """Remove members of a section that are weakly dominated by one of those from `first` on; the last ones take their
-    places. How many are left.
-
-    No member from `first` on is weakly dominated by another one of them.
-    """
-    scores, memory = population.scores, population.memory
-    k = np.int64(0)
-    while k < first:
-        if is_weakly_dominated(self, problem, scores, base + first, base + count, scores, base + k):
-            first -= 1
-            count -= 1
-            if k != first:
-                copy_row(population, base + first, base + k)
-                if flagged:
-                    memory[_FLAGS + k] = memory[_FLAGS + first]
-            if first != count:
-                copy_row(population, base + count, base + first)
-                if flagged:
-                    memory[_FLAGS + first] = memory[_FLAGS + count]
-        else:
-            k += 1
-    return count
-
-
-@called
-def _has_room(self: Any, problem: Any, population: Any, base: Any, count: Any, other: Any, at: Any) -> Any:
-    """Whether a section may take other[at]: if it is not full, or has a member that would leave."""
-    found = self.archive_size == 0 or count < self.archive_size
-    for k in range(count):
-        found = found or weakly_dominates(self, problem, other, at, population.scores, base + k)
-    return found
-
-
-@called
-def _merge_into_front(self: Any, problem: Any, population: Any) -> None:
-    """The archive of this search joins the front of all before."""
-    scores, memory = population.scores, population.memory
-    base = 1 + memory.shape[0] - _FLAGS
-    count = memory[_FRONT]
-    for k in range(1, 1 + memory[_MEMBERS]):
-        if not is_weakly_dominated(self, problem, scores, base, base + count, scores, k) and _has_room(
-            self, problem, population, base, count, scores, k
-        ):
-            copy_row(population, k, base + count)
-            count = _remove_dominated(self, problem, population, base, count + 1, count, False)
-    memory[_FRONT] = count
 
 
 @dispatched_call
@@ -175,7 +135,7 @@ def _insert_candidate(self: Any, s: Any, target: Any, at: Any) -> None:
     apply_move(self, space, x, target, i, j)
     for w in range(scores.shape[1]):
         scores[target, w] = population.candidates[at, w]
-    population.memory[_FLAGS + target - 1] = 0
+    population.memory[FLAGS + target - 1] = 0
     report_member(self, s, target)
 
 
@@ -184,34 +144,23 @@ def _update_archive(self: Any, s: Any) -> None:
     """Candidates come into the archive, and members that they dominate leave it."""
     problem, population, lanes = s.problem, s.population, s.lanes
     scores, memory = population.scores, population.memory
-    before = memory[_MEMBERS]
+    before = memory[MEMBERS]
     count = before
     for lane in range(lanes.step.shape[0]):
         first = self.size * lane // lanes.step.shape[0]
         for at in range(first, first + lanes.move[lane] + 1):
-            # No member of before the step weakly dominates a candidate; `_keep_candidate` has seen to that.
-            if is_weakly_dominated(
-                self, problem, scores, 1 + (0 if self.archive_size else before), 1 + count, population.candidates, at
+            if must_leave(lanes.stop):
+                break
+            if self.archive_size == 0:
+                # Neither a member nor a candidate weakly dominates it: see `_keep_candidate` and `filter_candidates`.
+                _insert_candidate(self, s, 1 + count, at)
+                count += 1
+            elif not is_weakly_dominated(self, problem, scores, 1, 1 + count, population.candidates, at) and has_room(
+                self, problem, population, 1, count, population.candidates, at
             ):
-                continue
-            if self.archive_size:  # what leaves makes room at once
-                if _has_room(self, problem, population, 1, count, population.candidates, at):
-                    _insert_candidate(self, s, 1 + count, at)
-                    count = _remove_dominated(self, problem, population, 1, count + 1, count, True)
-                continue
-            k = before
-            while k < count:  # those that came before it in this step
-                if weakly_dominates(self, problem, population.candidates, at, scores, 1 + k):
-                    count -= 1
-                    if k != count:
-                        copy_row(population, 1 + count, 1 + k)
-                else:
-                    k += 1
-            _insert_candidate(self, s, 1 + count, at)
-            count += 1
-    memory[_MEMBERS] = (
-        count if self.archive_size else _remove_dominated(self, problem, population, 1, count, before, True)
-    )
+                _insert_candidate(self, s, 1 + count, at)
+                count = remove_dominated(self, s, 1, count + 1, count, True)  # at once: that makes room
+    memory[MEMBERS] = count if self.archive_size else remove_dominated(self, s, 1, count, before, True)
 
 
 @called
@@ -220,14 +169,14 @@ def _choose_unexplored(self: Any, s: Any) -> Any:
     population, seed, step = s.population, s.seed, s.step
     memory = population.memory
     left = np.int64(0)
-    for k in range(memory[_MEMBERS]):
-        left += 1 - memory[_FLAGS + k]
+    for k in range(memory[MEMBERS]):
+        left += 1 - memory[FLAGS + k]
     if left == 0:
         return np.int64(NEVER)
     r0, _, _, _ = draw(seed, STEP, step, 0, 0)
     wanted = below(r0, left)
-    for k in range(memory[_MEMBERS]):
-        if memory[_FLAGS + k] == 0:
+    for k in range(memory[MEMBERS]):
+        if memory[FLAGS + k] == 0:
             if wanted == 0:
                 return np.int64(k)
             wanted -= 1
@@ -242,8 +191,8 @@ def _start_search(self: Any, s: Any) -> None:
     update_best(s, 0, population.x, CURRENT, population.scores[CURRENT], step, 0)
     report_member(self, s, CURRENT)
     copy_row(population, CURRENT, 1)
-    population.memory[_MEMBERS] = 1
-    population.memory[_FLAGS] = 1
+    population.memory[MEMBERS] = 1
+    population.memory[FLAGS] = 1
 
 
 @called
@@ -257,24 +206,32 @@ def _explore_next(self: Any, s: Any, member: Any) -> None:
 
 
 def _end_step(self: Any, s: Any) -> Any:
-    problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
+    space, population, lanes, seed, step = s.space, s.population, s.lanes, s.seed, s.step
     memory = population.memory
     if step == 0:
         _start_search(self, s)
         return True
-    wanted = memory[_MEMBERS] + memory[_FRONT]
+    if self.archive_size == 0:
+        filter_candidates(self, s)
+    if must_leave(lanes.stop):
+        return True
+    wanted = memory[MEMBERS] + memory[FRONT]
     for lane in range(lanes.step.shape[0]):
         wanted += lanes.move[lane] + 1
-    if wanted > memory.shape[0] - _FLAGS:
+    if self.archive_size > 0:
+        wanted = min(wanted, self.archive_size + 1)  # one more than stay, until those that it dominates leave
+    if wanted > memory.shape[0] - FLAGS:
         return False
     _update_archive(self, s)
     chosen = _choose_unexplored(self, s)
     if chosen != NEVER:
-        memory[_FLAGS + chosen] = 1
+        memory[FLAGS + chosen] = 1
         _explore_next(self, s, chosen)
         return True
-    _merge_into_front(self, problem, population)
-    memory[_RESTARTS] += 1
+    merge_into_front(self, s)
+    if must_leave(lanes.stop):  # what is not yet in the front is still in the archive
+        return True
+    memory[RESTARTS] += 1
     sample(space, population.x, CURRENT, seed, START, step, 0)
     _start_search(self, s)
     return True
@@ -299,8 +256,8 @@ def _explore_again(self: Any, s: Any) -> Any:
 
 def _find_members(memory: Array) -> Array | None:
     """The rows of the archive and of the front that was put aside; None if there cannot be as many as is remembered."""
-    room, members, front = len(memory) - _FLAGS, int(memory[_MEMBERS]), int(memory[_FRONT])
-    if not 0 <= members <= room or not 0 <= front <= room or not np.isin(memory[_FLAGS:], (0, 1)).all():
+    room, members, front = len(memory) - FLAGS, int(memory[MEMBERS]), int(memory[FRONT])
+    if not 0 <= members <= room or not 0 <= front <= room or not np.isin(memory[FLAGS:], (0, 1)).all():
         return None
     rows: Array = np.r_[1 : 1 + members, 1 + room : 1 + room + front]
     return rows
@@ -372,7 +329,7 @@ class PLS:
             walk,
             rows=1 + 2 * _FIRST_ROOM,
             order="F",  # members are compared objective by objective
-            memory_size=_FLAGS + _FIRST_ROOM,
+            memory_size=FLAGS + _FIRST_ROOM,
             sections=2,
             candidates=around.size,
             scratch=_DOMINATORS,

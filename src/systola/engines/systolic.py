@@ -48,7 +48,8 @@ def evaluate_children(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell
     """Measures of the children of n neighbouring cells, by the problem's fastest way.
 
     Cell `cell + k` holds x[h + k] and x[v + k]; its children's measures go to lanes.trial[`children_of`(lane) + k],
-    for the vertical one a chunk further.
+    for the vertical one a chunk further. Returns how many cells have measures: n, or more, if whole vectors are
+    faster; after a stop some may be missing.
     """
     return implementation_of("evaluate_children", s)(s, lane, h, v, n, plan, cell)
 
@@ -59,13 +60,16 @@ def _chunk(lanes: Any) -> Any:
     return lanes.trial.shape[0] // (2 * lanes.step.shape[0])
 
 
-def _evaluate_children_by_prefix(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
+def _evaluate_children_by_prefix(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> Any:
     chunk = _chunk(s.lanes)
     row = 2 * lane * chunk
-    cross_segments(s, h, v, n, plan, cell, row, row + chunk)
+    # Whole vectors: what is computed past the run is never looked at, and there is memory for it.
+    padded = min((n + ROW_PADDING - 1) // ROW_PADDING * ROW_PADDING, chunk)
+    cross_segments(s, h, v, padded, plan, cell, row, row + chunk)
+    return padded
 
 
-def _evaluate_children_by_flips(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
+def _evaluate_children_by_flips(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> Any:
     problem, population, lanes = s.problem, s.population, s.lanes
     x = population.x
     chunk = _chunk(lanes)
@@ -89,13 +93,16 @@ def _evaluate_children_by_flips(s: Any, lane: Any, h: Any, v: Any, n: Any, plan:
                     differing &= differing - np.uint64(1)
             flip(problem, lanes.child, lane, np.int64(plan[cell + k, 2]), state)
             measures_from_state(problem, state, lanes.trial[(2 * lane + side) * chunk + k])
+    return n
 
 
-def _evaluate_children_plainly(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> None:
+def _evaluate_children_plainly(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any) -> Any:
     population, lanes = s.population, s.lanes
     x = population.x
     chunk = _chunk(lanes)
     for k in range(n):
+        if must_leave(lanes.stop):
+            return n
         a = np.int64(plan[cell + k, 0])
         b = np.int64(plan[cell + k, 1])
         for side in range(2):
@@ -106,6 +113,7 @@ def _evaluate_children_plainly(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: 
                 lanes.child[lane, w] = (x[parent, w] & ~mask) | (x[other, w] & mask)
             toggle(lanes.child, lane, np.int64(plan[cell + k, 2]))
             evaluate_plain(s, lanes.child, lane, lane, lanes.trial[(2 * lane + side) * chunk + k])
+    return n
 
 
 def _step_constants(self: Any, step: Any) -> Any:
@@ -156,8 +164,6 @@ def _step_cells(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     slots = population.slots
     cell = first
     while cell < last:
-        if must_leave(lanes.stop):
-            return
         place_h, place_v, n = _places(self, shared, cell)
         n = min(n, last - cell, chunk, np.int64(self.plan[cell, 3]))
         h = place_h
@@ -169,11 +175,11 @@ def _step_cells(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
             while k < n and slots[place_h + k] == h + k and slots[place_v + k] == v + k:
                 k += 1
             n = k
-        # Whole vectors: what is computed past the run is never looked at, and there is memory for it.
-        padded = min((n + ROW_PADDING - 1) // ROW_PADDING * ROW_PADDING, chunk)
-        evaluate_children(s, lane, h, v, padded, self.plan, cell)
+        count = evaluate_children(s, lane, h, v, n, self.plan, cell)
+        if must_leave(lanes.stop):  # after it: children may be missing
+            return
         row = 2 * lane * chunk
-        _choose(problem, scores, lanes, np.uint64(h), np.uint64(v), np.uint64(padded), np.uint64(row), np.uint64(chunk))
+        _choose(problem, scores, lanes, np.uint64(h), np.uint64(v), np.uint64(count), np.uint64(row), np.uint64(chunk))
         for k in range(n):
             kept = lanes.kept[row + k]
             if kept:

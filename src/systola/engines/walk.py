@@ -144,10 +144,10 @@ def explore(self: Any, s: Any, first: Any, last: Any, lane: Any) -> None:
     i, j = move_of(self, number)
     fresh = True
     while number < last:
-        if must_leave(lanes.stop):
-            return
         end = min(j + width, row_end(self, i))
         evaluate_moves(self, s, lane, i, j, end, fresh, at)
+        if must_leave(lanes.stop):  # after it: what it has left out is not to be examined
+            return
         fresh = False
         wanted = prefilter(self, s, at, end - j)
         for place in range(j, end):

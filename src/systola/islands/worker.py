@@ -137,14 +137,18 @@ class Worker:
         """Steps up to the next export or import; false if the run ends before."""
         budget = self.budgets[deme.number]
         last = min(stop, budget.last_step())  # whether a deme has stalled is known only where it stops
-        while deme.step < last and not self.reason:
+        while deme.step < last and not self._must_end(budget):
             deme.advance(last, CALL_SECONDS)
-            if budget.stop.seconds is not None and budget.seconds_left(self.clock()) <= 0:
-                self.reason = "seconds"
-            elif self.interrupted():
-                self.reason = "interrupted"
         deme.update_history(self.clock(), deme.step == stop)
         return deme.step == stop
+
+    def _must_end(self, budget: Budget) -> bool:
+        """Before each call: when the time is over, not one more solution of a slow objective is waited for."""
+        if not self.reason and budget.seconds_left(self.clock()) <= 0:
+            self.reason = "seconds"
+        elif not self.reason and self.interrupted():
+            self.reason = "interrupted"
+        return bool(self.reason)
 
     def _check(self, deme: Deme) -> None:
         target = self.budgets[deme.number].stop.target

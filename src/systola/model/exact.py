@@ -20,18 +20,21 @@ from systola.model.objective import evaluate, fitness, violation
 from systola.model.problem import Problem, record_of
 
 _MOST_NUMBERS = 10**6  # of a problem's data
-_SECONDS = 1.0
+_MOST_SECONDS = 1.0
+_LEAST_SECONDS, _SHARE = 0.05, 0.01  # of a budget
+_NUMBERS_A_SECOND = 5 * 10**6  # that become Python's integers
 
 
 class _Enough(BaseException):
     """The time is over; not an Exception, which a user's code might catch."""
 
 
-def check_exactly(problem: Problem, decisions: Array, found: Any) -> None:
+def check_exactly(problem: Problem, decisions: Array, found: Any, budget: float | None = None) -> None:
     """CheckFailed if what `evaluate` found is something else in exact integers, or if fitness or violation are.
 
     Nothing is checked where measures are not integers, where the code cannot run with Python's integers or takes
-    longer than a second so, and for problems with more than a million numbers.
+    longer than a second so, and for problems with more than a million numbers. A run with a budget in seconds must end
+    in time: then a hundredth of these, or 50 ms, are the limit, and as many numbers as can be converted in that time.
 
     Parameters
     ----------
@@ -41,20 +44,23 @@ def check_exactly(problem: Problem, decisions: Array, found: Any) -> None:
         Of the solution.
     found
         What `evaluate` returned for it, compiled or with NumPy's integers.
+    budget
+        The seconds that the run was given, if they were limited.
     """
+    seconds = _MOST_SECONDS if budget is None else min(_MOST_SECONDS, max(_LEAST_SECONDS, _SHARE * budget))
     record = record_of(problem)
     measures = _integers(found)
-    if measures is None or sum(np.size(value) for value in record) > _MOST_NUMBERS:
+    if measures is None or sum(map(np.size, record)) > min(_MOST_NUMBERS, _NUMBERS_A_SECOND * seconds):
         return
     exact = type(record)(*map(_endless, record))
-    wanted = _integers(_try(evaluate, exact, decisions.astype(object)))
+    wanted = _integers(_try(seconds, evaluate, exact, decisions.astype(object)))
     if wanted is None:
         return
     if wanted != measures:
         raise _wrapped(problem, "objective", wanted, measures)
     for function in (fitness, violation):
-        inexact = _integers(_try(function, widen(record), np.array(measures)))
-        worth = _integers(_try(function, exact, np.array(wanted, object)))
+        inexact = _integers(_try(seconds, function, widen(record), np.array(measures)))
+        worth = _integers(_try(seconds, function, exact, np.array(wanted, object)))
         if inexact is not None and worth is not None and worth != inexact:
             raise _wrapped(problem, function.__name__, worth, inexact)
 
@@ -69,12 +75,12 @@ def _integers(value: Any) -> list[int] | None:
     return [int(v) for v in values] if all(isinstance(v, (int, np.integer)) for v in values) else None
 
 
-def _try(call: Callable[..., Any], *args: Any) -> Any:
+def _try(seconds: float, call: Callable[..., Any], *args: Any) -> Any:
     """What a call returns, interpreted; None if it raises or takes too long.
 
     Each line looks at the clock: loops that end by wrapping around do not end with integers that never do.
     """
-    end = time.perf_counter() + _SECONDS
+    end = time.perf_counter() + seconds
 
     def look(frame: Any, event: str, arg: Any) -> Any:
         if time.perf_counter() > end:

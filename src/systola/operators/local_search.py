@@ -120,9 +120,9 @@ def descent(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     while found >= 0:
         found = np.int64(-1)
         for i in range(space.n):
-            if must_leave(lanes.stop):
-                break
             for j in range(i + 1, space.n):
+                if must_leave(lanes.stop):
+                    break
                 if _beats(s, row, i, j, lane):
                     found = i * space.n + j
         if found >= 0:

@@ -10,6 +10,7 @@ import numpy as np
 from systola.errors import InputError
 from systola.jit.compile import called
 from systola.jit.dispatch import Implementation, register
+from systola.jit.stop_flag import must_leave
 from systola.model import capabilities
 from systola.model.capabilities import Buffer, InsertionBlocks, SwapTable, TieBreak, buffer_of, capability, offers
 from systola.model.encodings import Bits, Digits, Order
@@ -129,13 +130,14 @@ def _reassign(self: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> None:
     x[row, i] = value_of_rank(j, self.low[i], x[row, i])
 
 
-# How neighbours are measured.
+# How neighbours are measured. Where each may take long, a stop is not kept waiting for all of them.
 
 
 def _evaluate_copies(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
-    space, population, lanes = s.space, s.population, s.lanes
-    x = population.x
+    space, x, lanes = s.space, s.population.x, s.lanes
     for j in range(first, last):
+        if must_leave(lanes.stop):
+            return
         for k in range(x.shape[1]):
             lanes.child[lane, k] = x[0, k]
         apply_move(self, space, lanes.child, lane, i, j)
@@ -146,6 +148,8 @@ def _evaluate_copies(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any
 def _evaluate_swaps(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
     lanes = s.lanes
     for j in range(first, last):
+        if must_leave(lanes.stop):
+            return
         new = at + j - first
         evaluate_swap(s, 0, i, j, lane, lanes.state[new], lanes.trial[new])
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from systola.run.search import Search
 
-_GRACE_SECONDS = 0.1  # that a step has to end by itself
+_GRACE_SECONDS = 0.05  # that a step has to end by itself
 
 
 def ask_to_stop(searches: Iterable[Search]) -> None:
