@@ -197,5 +197,5 @@ def test_moves_by_state_give_the_same_walk(engine, neighbourhood, backend):
 
 def test_the_neighbourhood_goes_by_what_a_problem_can_do():
     labels = [type(sy.HillClimbing().prepare(ring(kind)).record).__name__ for kind in (Ring, QuickRing)]
-    assert "Hill_swap_" in labels[0]
-    assert "Hill_reversal_state_" in labels[1]
+    assert "HillClimbing_swap_" in labels[0]
+    assert "HillClimbing_reversal_state_" in labels[1]
