@@ -332,7 +332,7 @@ def naive_census(problem, islands, stretches, seed):
     for _ in range(stretches):
         deme.advance(deme.step + 25)
         population = deme.session.population()
-        for row in population.x[: deme.job.design.started]:
+        for row in population.x[: deme.setup.design.started]:
             cost, unfitness = problem.evaluate(row)
             if unfitness == 0:
                 seen[tuple(row.tolist())] = cost
