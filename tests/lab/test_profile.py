@@ -78,7 +78,7 @@ def test_rounds(line, iterations, monkeypatch):
         calls.append(step)
         if low:
             assert session.threads == 1
-        part = type(session._work.design.record).__name__.split("_insertion")[0]
+        part = type(session._setup.design.record).__name__.split("_insertion")[0]
         seconds = {"Pareto": 1e-3, "Pareto_evaluation": 6e-4, "Pareto_search": 2.5e-4}[part]
         return 5e-5 if low and part == "Pareto_evaluation" else seconds
 
