@@ -14,7 +14,7 @@ from systola.errors import InputError
 from systola.lab.drawing import save
 from systola.lab.machine import Machine, measure_machine
 from systola.lab.scaling import plot_scaling, scaling_tables, simulate_scaling
-from systola.lab.simulation import MODES, THRESHOLDS, Migration, Search, lay_out, simulate
+from systola.lab.simulation import MODES, THRESHOLDS, Migration, Search, place_demes, simulate
 
 ROUGH = Machine(spread=0.4, stall_chance=0.05, stall_seconds=0.02, latency=1e-4)
 TIGHT = Migration(export_interval=6, import_interval=10, rate=3, export_probability=0.5, slots=5, pool=7)
@@ -105,7 +105,7 @@ def test_a_seed_is_a_run():
 
 def test_neighbours_are_mutual():
     for demes in (4, 6, 12, 64):
-        places = lay_out(demes)
+        places = place_demes(demes)
         for deme in range(demes):
             assert [places[places[deme, side], side ^ 1] for side in range(4)] == [deme] * 4
 

@@ -11,7 +11,7 @@ import numpy as np
 from systola.errors import InputError
 from systola.lab.drawing import COLOURS, DASHES, NUMBERS, SOFT, panels, style
 from systola.lab.machine import Machine
-from systola.lab.simulation import MODES, Migration, Search, Simulation, lay_out, simulate
+from systola.lab.simulation import MODES, Migration, Search, Simulation, place_demes, simulate
 from systola.lab.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def simulate_scaling(
     if not sizes or list(sizes) != sorted(set(sizes)):
         raise InputError(f"`sizes` must be numbers of demes in increasing order, but got {list(sizes)}")
     for size in sizes:  # errors now, not after a minute
-        lay_out(size)
+        place_demes(size)
     rows, done, total = [], 0, 2 * sum(sizes)
     for size in sizes:
         runs = []

@@ -212,7 +212,7 @@ def simulate(
     if mode not in MODES:
         raise InputError(f"`mode` must be one of {', '.join(MODES)}, but got {mode!r}")
     check_number("rounds", rounds, 1, 10**6)
-    places = lay_out(demes)
+    places = place_demes(demes)
     rules = _state_rules(demes, rounds, machine, migration, search, check_seed(seed))
     state = _start(places, migration, search.thresholds)
     stretches = rounds * migration.export_interval * _stretches_per_iteration(migration)
@@ -228,7 +228,7 @@ def simulate(
     return _sum_up(mode, rounds, rules, state, _pace_alone(machine, migration))
 
 
-def lay_out(demes: int) -> npt.NDArray[np.int64]:
+def place_demes(demes: int) -> npt.NDArray[np.int64]:
     """The four neighbours of each deme on a torus: up, down, left, right."""
     check_number("demes", demes, 4, MOST_DEMES)
     height, width = near_square(demes)
