@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 
 import pytest
@@ -88,6 +89,42 @@ def test_while_a_checkpoint_of_demes_is_written(number, tmp_path):
     facts = json.loads(out)
     resumed = json.loads(finish(*command, facts["iterations"] + 50, "--resume", folder))
     assert resumed["objective"] <= facts["objective"]
+
+
+def test_a_film_is_left_out_and_the_answer_is_not(tmp_path):
+    """A film needs runs of its own, for which there is no time."""
+    path, film = tmp_path / "state", tmp_path / "film.svg"
+    command = ["solve", "mmdp:120", "--algorithm", "sgs-b", "--iterations", 10**9, "--json", "--film", film]
+    process = begin(*command, "--checkpoint", path, "--checkpoint-every", 0.05)
+    wait_for(process, path.exists)
+    code, out, err, took = end(process, signal.SIGTERM)
+    assert code == 3
+    assert took < allowed_seconds()
+    assert json.loads(out)["stop"] == "interrupted"
+    assert err == f"systola: interrupted: the film {film} is not made\n"
+
+
+def test_a_measurement_of_speed_ends_between_its_runs(tmp_path):
+    program = tmp_path / "bench.py"
+    program.write_text(
+        "import importlib, sys\n"
+        "from systola.cli import main\n"
+        "importlib.import_module('systola.cli.bench')._CASES = (('mmdp:120', 'sgs-b', 50),)\n"
+        "sys.stderr.write('ready\\n')\n"
+        "sys.exit(main())\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, program, "bench", "--repeat", str(10**6), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for_stage(process, "ready")
+    time.sleep(1.5)
+    code, out, err, took = end(process, signal.SIGTERM)
+    assert (code, out) == (3, "")
+    assert took < allowed_seconds()
+    assert err.strip() == "systola: interrupted"
 
 
 COMPARE = ["compare", "knapsack:20-100", "--algorithms", "rs,sga", "--set", "size=8", "--runs", 6, "--iterations", 4]
