@@ -43,7 +43,7 @@ def end(process, number):
 
 def wait_for(process, happened, nap=0.01):
     """Until something has happened, or the process has ended; what is there for a moment only needs short naps."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 300  # kernels may have to be compiled first
     while not happened() and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(nap)

@@ -35,7 +35,7 @@ class CheckFailed(SystolaError):
 
 
 class Incomplete(SystolaError):
-    """An experiment ended before all of its runs were made; those that were are stored."""
+    """What needs several runs ended before all of them were made; those of an experiment that were are stored."""
 
     exit_code = 3
 

@@ -292,7 +292,7 @@ def test_a_signal_ends_the_job_while_it_starts_or_saves(stage, tmp_path):
         wait_for_stage(process, "starting")
     else:
         wait_for(process, (folder / "manifest.json").exists)
-        wait_for(process, lambda: any(folder.glob("*/*/.deme-*.systola-*")), nap=0)
+        wait_for(process, lambda: any(folder.glob("*/*/.deme-*.systola-*")), nap=0.001)
     code, out, err, took = end(process, signal.SIGTERM)
     assert code == 3, err
     assert took < allowed_seconds()

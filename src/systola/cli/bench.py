@@ -45,6 +45,8 @@ def bench(backend: str, repeat: int, threads: int | None, as_json: bool) -> None
         for k in range(repeat):
             for number, (spec, name, steps, problem, engine) in enumerate(cases):
                 run = solve(problem, engine, stop=Iterations(steps), backend=backend, threads=threads)
+                if run.stop == "interrupted":
+                    raise KeyboardInterrupt
                 if backend == "cuda" and k == 0:
                     check = solve(problem, engine, stop=Iterations(steps), threads=threads)
                     if check.objective != run.objective or check.found_at != run.found_at:

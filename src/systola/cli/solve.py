@@ -16,7 +16,7 @@ from systola.cli.options import budget_options, read_config, read_settings, writ
 from systola.cli.screen import Screen, show_number
 from systola.cli.settings import Settings, refuse_hidden_code
 from systola.engines.renamed import RENAMED
-from systola.errors import InfeasibleWarning, InputError, SlowObjectiveWarning
+from systola.errors import Incomplete, InfeasibleWarning, InputError, SlowObjectiveWarning
 from systola.model.names import Labels
 from systola.model.source import is_code
 from systola.run.result import Result
@@ -172,7 +172,10 @@ def _film(found: Any, engine: Any, result: Result, path: str) -> None:
     from systola.lab.plots import grid_heatmap, save
 
     moments = choose_moments(result.iterations)
-    frames = film_grid(found.problem, engine, moments, result.seed)
+    try:
+        frames = film_grid(found.problem, engine, moments, result.seed)
+    except KeyboardInterrupt:
+        raise Incomplete(f"interrupted: the film {path} is not made") from None
     save(grid_heatmap(frames, moments, title=f"{found.name}, {engine.name}"), path)
 
 

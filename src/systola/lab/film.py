@@ -27,7 +27,9 @@ def film_grid(problem: Problem, engine: Any, steps: Sequence[int], seed: int = 1
     frames = []
     for step in steps:
         told: list[Progress] = []
-        solve(problem, engine, stop=Iterations(step), seed=seed, callback=told.append)
+        result = solve(problem, engine, stop=Iterations(step), seed=seed, callback=told.append)
+        if result.stop == "interrupted":  # it has not come to this moment
+            raise KeyboardInterrupt
         snapshot = told[-1].snapshot
         assert snapshot is not None  # the last call of a callback is at the end of the run
         population = snapshot()
