@@ -17,6 +17,7 @@ from systola.backends.session import Session, Setup
 from systola.engines.catalog import make_engine
 from systola.engines.engine import Design, Engine
 from systola.engines.pareto import PLS
+from systola.engines.race import Race
 from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
@@ -32,7 +33,7 @@ from systola.model.problem import Problem, bind, can_compare, digest_of, record_
 from systola.model.rng import check_seed
 from systola.pareto.archive import nondominated
 from systola.run.arguments import check_backend, check_options, check_paths, check_problem, make_stop, within_memory
-from systola.run.budget import Stop
+from systola.run.budget import Stop, guard
 from systola.run.checkpoint import read_state
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, rows_of
@@ -40,7 +41,9 @@ from systola.run.execution import Callback, Execution
 from systola.run.faults import explain_fault
 from systola.run.loop import Run
 from systola.run.probing import evaluate_interpreted, measures_of
+from systola.run.race import open_race, usual_evaluations
 from systola.run.result import Result
+from systola.run.search import Search
 from systola.run.units import objective_of, violation_of
 from systola.signals import held_signals, interruptible
 from systola.version import __version__
@@ -76,7 +79,8 @@ def solve(
         threads of this process, or, if it was started by mpiexec or srun, on all processes of the job, each of which
         gets the same result, but for the list of demes: the first process is told of all, others of their own.
     stop : Stop or float, optional
-        Budgets, combined with ``|``, or a number of seconds; by default the engine's own number of iterations.
+        Budgets, combined with ``|``, or a number of seconds; by default the engine's own number of iterations, and for
+        the recommended engine at most a minute: meeting that is noted, and the result is then not repeatable.
     seed : int
         The same seed gives the same result, bit for bit, on any number of threads and on any backend.
     backend : {"cpu", "cuda", "python"}
@@ -108,12 +112,13 @@ def solve(
     check_options(callback, checkpoint_every, instance)
     check_paths(checkpoint=checkpoint, resume=resume, record=record, replay=replay)
     with interruptible():  # until there is something to lose
+        stop = guard(make_stop(stop)) if engine in (None, "auto") else make_stop(stop)
         problem, engine = _fit(problem, engine)
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
         with within_memory(problem):
             designs = plan_demes(problem, engines)
-            stop = _limit(make_stop(stop), designs)
+            stop = _limit(stop, designs, isinstance(engine, Race))
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
@@ -138,15 +143,26 @@ def solve(
             raise InputError("`record` and `replay` are for islands, but the engine is another one; leave them out")
         else:
             setup = Setup(problem, designs[0], measures, dtype, seed)
-            with within_memory(problem):
-                search = EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
+
+            def open_one(setup: Setup) -> EngineSearch:
+                with within_memory(problem):
+                    return EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
+
+            search: Search
+            if isinstance(engine, Race):
+                search = open_race(engine, setup, stop, open_one)
+            else:
+                search = open_one(setup)
             identity = _identify(setup, engine)
             state = read_state(resume, identity) if resume else None
             run = Run(search, stop, callback, *saving, identity, state)
         run.compile()
-    with held_signals(run.ask_to_stop) as run.interruption:
-        run.go(given)
-        result = _result_of(run, engine, instance, compiled)
+    try:
+        with held_signals(run.ask_to_stop) as run.interruption:
+            run.go(given)
+            result = _result_of(run, engine, instance, compiled)
+    finally:
+        run.close()
     if run.failure:
         attach_result(run.failure, result)
         raise run.failure
@@ -219,9 +235,11 @@ def _identify(setup: Setup, engine: Engine) -> dict[str, Any]:
     }
 
 
-def _limit(stop: Stop, designs: list[Design]) -> Stop:
+def _limit(stop: Stop, designs: list[Design], races: bool) -> Stop:
     """A budget by which a run ends; an InputError if it is not even enough to begin with."""
-    if not stop.limited:
+    if not stop.limited and races:  # whose steps are of several sizes
+        stop = stop | Stop(evaluations=usual_evaluations(designs[0]))
+    elif not stop.limited:
         stop = stop | Stop(iterations=max(d.steps for d in designs))
     started = sum(d.started for d in designs)
     if stop.evaluations is not None and stop.evaluations < started:
@@ -230,6 +248,11 @@ def _limit(stop: Stop, designs: list[Design]) -> Stop:
             f"{stop.evaluations}; choose a smaller grid or population"
         )
     return stop
+
+
+def _work_of(stop: Stop) -> str:
+    counted = {"iterations": stop.iterations, "evaluations": stop.evaluations}
+    return " and ".join(f"{limit:,} {name}" for name, limit in counted.items() if limit is not None) or "work"
 
 
 def _identify_islands(plan: Plan, islands: Islands) -> dict[str, Any]:
@@ -324,6 +347,11 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
     measures = again
     broken = violation_of(problem, measures)
     notes = list(run.notes)
+    if run.stop.cap is not None and run.reason == "seconds":
+        notes.append(
+            f"the run met its cap of {run.stop.cap:g} s before its budget of {_work_of(run.stop)} was used up, so that "
+            "it cannot be repeated; give `stop` to choose another budget"
+        )
     if broken != 0:
         notes.append(
             f"no feasible solution was found: the best one breaks constraints by {broken:g}; search longer, or check "
@@ -361,6 +389,7 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
         front=front,
         front_solutions=front_solutions,
         islands=run.report(),
+        race=run.race(),
         names=labels_of(problem),
         notes=notes,
         versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
