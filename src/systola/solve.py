@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,18 @@ import numpy as np
 
 from systola.backends import cpu
 from systola.backends.session import Session, Setup
+from systola.black_box.ask_and_tell import AskAndTell
+from systola.black_box.opening import check_measures_told, open_workers, refuse_other_ways
+from systola.black_box.search import AskingSearch
 from systola.engines.catalog import make_engine
-from systola.engines.engine import Design, Engine
+from systola.engines.engine import Engine
 from systola.engines.pareto import PLS
 from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
+from systola.islands.identity import identify, identify_islands, parameters_of
 from systola.islands.islands import Islands
-from systola.islands.plan import Plan, in_brief, plan_demes, run_lengths
+from systola.islands.plan import Plan, plan_demes
 from systola.jit.environment import check_environment
 from systola.model.capabilities import Bound, capability
 from systola.model.encodings import Array
@@ -31,7 +35,15 @@ from systola.model.objective import violation
 from systola.model.problem import Problem, bind, can_compare, digest_of, record_of, senses_of, space_of
 from systola.model.rng import check_seed
 from systola.pareto.archive import nondominated
-from systola.run.arguments import check_backend, check_options, check_paths, check_problem, make_stop, within_memory
+from systola.run.arguments import (
+    check_backend,
+    check_options,
+    check_paths,
+    check_problem,
+    limit,
+    make_stop,
+    within_memory,
+)
 from systola.run.budget import Stop
 from systola.run.checkpoint import read_state
 from systola.run.ending import attach_result
@@ -39,11 +51,11 @@ from systola.run.engine_search import EngineSearch, rows_of
 from systola.run.execution import Callback, Execution
 from systola.run.faults import explain_fault
 from systola.run.loop import Run
-from systola.run.probing import evaluate_interpreted, measures_of
+from systola.run.probing import compiles, evaluate_interpreted, measures_of
 from systola.run.result import Result
+from systola.run.search import Search
 from systola.run.units import objective_of, violation_of
 from systola.signals import held_signals, interruptible
-from systola.version import __version__
 
 
 def solve(
@@ -63,6 +75,8 @@ def solve(
     device: Any = None,
     record: str | Path | None = None,
     replay: str | Path | None = None,
+    workers: int | Executor | None = None,
+    evaluation_seconds: float | None = None,
 ) -> Result:
     """Search for the best solution of a problem.
 
@@ -76,7 +90,8 @@ def solve(
         threads of this process, or, if it was started by mpiexec or srun, on all processes of the job, each of which
         gets the same result, but for the list of demes: the first process is told of all, others of their own.
     stop : Stop or float, optional
-        Budgets, combined with ``|``, or a number of seconds; by default the engine's own number of iterations.
+        Budgets, combined with ``|``, or a number of seconds; by default the engine's own number of iterations, or 500
+        evaluations where these are expensive: with `workers`, or if Numba cannot compile the objective.
     seed : int
         The same seed gives the same result, bit for bit, on any number of threads and on any backend.
     backend : {"cpu", "cuda", "python"}
@@ -96,6 +111,11 @@ def solve(
     record, replay : path, optional
         Of asynchronous islands: where to write what arrived where and when, and such a record, from which the same
         run is made again bit for bit.
+    workers : int or concurrent.futures.Executor, optional
+        Evaluate in so many processes, or by this executor; for objectives that take milliseconds or longer, compiled or
+        not. The run is the same, bit for bit, for any number of them. See docs/expensive.md.
+    evaluation_seconds : float, optional
+        With so many processes: how long one evaluation may take.
 
     Returns
     -------
@@ -108,16 +128,21 @@ def solve(
     check_options(callback, checkpoint_every, instance)
     check_paths(checkpoint=checkpoint, resume=resume, record=record, replay=replay)
     with interruptible():  # until there is something to lose
-        problem, engine = _fit(problem, engine)
+        problem, engine, few = _fit(problem, engine, workers is not None)
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
+        box = None
+        if workers is not None:
+            box = open_workers(problem, engine, seed, (backend, threads), workers, evaluation_seconds)
+        elif evaluation_seconds is not None:
+            raise InputError("`evaluation_seconds` is for evaluations in processes of their own; give `workers`, too")
         with within_memory(problem):
-            designs = plan_demes(problem, engines)
-            stop = _limit(make_stop(stop), designs)
+            designs = [box.design] if box else plan_demes(problem, engines)
+            stop = limit(make_stop(stop), designs, few)
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
-        compiled, measures, dtype = measures_of(problem, probe, backend)
+        compiled, measures, dtype = (False, 1, None) if box else measures_of(problem, probe, backend)
         saving = Path(checkpoint) if checkpoint else None, checkpoint_every
         backend = backend if compiled else "python"
         run: Execution
@@ -126,7 +151,7 @@ def solve(
                 raise InputError("islands run on the CPU, but the backend is cuda; leave it out")
             plan = Plan(problem, engines, designs, measures, dtype, seed)
             resumed, written, read = (Path(path) if path else None for path in (resume, record, replay))
-            identity, most = _identify_islands(plan, engine), threads or numba.config.NUMBA_NUM_THREADS
+            identity, most = identify_islands(plan, engine), threads or numba.config.NUMBA_NUM_THREADS
             run = Archipelago(
                 *(plan, engine, stop, most, backend == "cpu", callback, *saving, identity),
                 resume=resumed,
@@ -138,9 +163,13 @@ def solve(
             raise InputError("`record` and `replay` are for islands, but the engine is another one; leave them out")
         else:
             setup = Setup(problem, designs[0], measures, dtype, seed)
-            with within_memory(problem):
-                search = EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
-            identity = _identify(setup, engine)
+            search: Search
+            if box:
+                search, box.probe = box, probe
+            else:
+                with within_memory(problem):
+                    search = EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
+            identity = identify(problem, designs[0], engine, seed)
             state = read_state(resume, identity) if resume else None
             run = Run(search, stop, callback, *saving, identity, state)
         run.compile()
@@ -175,7 +204,7 @@ def open_search(
     """
     check_environment()
     seed = check_seed(seed)
-    problem, chosen = _fit(problem, engine)
+    problem, chosen, _ = _fit(problem, engine)
     if isinstance(chosen, Islands):
         raise InputError("islands are several searches, but one is wanted; name the engine of a deme")
     check_backend(backend, threads)
@@ -188,12 +217,64 @@ def open_search(
     return search
 
 
-def _fit(problem: Problem, engine: Engine | Islands | str | None) -> tuple[Problem, Engine | Islands]:
-    """A problem that can be solved, and the engine that is meant; an InputError if they are none."""
+def ask_and_tell(
+    problem: Problem,
+    engine: Engine | str | None = None,
+    *,
+    stop: Stop | float | None = None,
+    seed: int = 1,
+    backend: str = "cpu",
+    start: Sequence[Any] | Array | None = None,
+    resume: str | Path | None = None,
+    measures: int | None = None,
+) -> AskAndTell:
+    """A run whose solutions you measure yourself: ask for some, tell what they are worth, and so on.
+
+    Parameters
+    ----------
+    problem, engine, stop, seed, backend, start
+        As for `solve`; an engine, not islands. The problem's `evaluate` is not called, and may be None.
+    resume : path, optional
+        A checkpoint that `AskAndTell.save` has written.
+    measures : int, optional
+        How many numbers are told of a solution, the objectives first; by default there are no others.
+
+    Returns
+    -------
+    AskAndTell
+        With `ask`, `tell`, `result` and `save`; see docs/expensive.md.
+    """
+    check_environment()
+    seed = check_seed(seed)
+    check_paths(resume=resume)
+    problem, chosen, few = _fit(problem, engine, True)
+    check_backend(backend, None)
+    refuse_other_ways("where you measure solutions", chosen, backend, None)
+    assert not isinstance(chosen, Islands)
+    with within_memory(problem):
+        search = AskingSearch(problem, chosen, seed, backend == "cpu")
+        search.prepare(check_measures_told(problem, measures), np.float64)
+        budget = limit(make_stop(stop), [search.design], few)
+    identity = identify(problem, search.design, chosen, seed)
+    state = read_state(resume, identity) if resume else None
+    run = Run(search, budget, identity=identity, resumed=state)
+    asking = AskAndTell(run, search, lambda run: _result_of(run, chosen, "", compiled=False))
+    asking.begin(() if start is None else start)
+    return asking
+
+
+def _fit(
+    problem: Problem, engine: Engine | Islands | str | None, black_box: bool = False
+) -> tuple[Problem, Engine | Islands, bool]:
+    """A problem that can be solved, the engine that is meant, and whether by default few evaluations are made."""
     check_problem(problem)
     bind(type(problem))
-    if engine is None or isinstance(engine, str):
-        engine = make_engine("auto" if engine is None else engine, problem)
+    if engine is None:
+        example = problem.encoding.example(space_of(problem))
+        black_box = black_box or not (numba.config.DISABLE_JIT or compiles(problem, example))
+        engine = "black-box" if black_box else "auto"
+    if isinstance(engine, str):
+        engine = make_engine(engine, problem)
     if isinstance(engine, type) or not (isinstance(engine, Islands) or hasattr(engine, "prepare")):
         raise InputError(
             f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
@@ -204,62 +285,7 @@ def _fit(problem: Problem, engine: Engine | Islands | str | None) -> tuple[Probl
             f"one number of them (larger is better), by which {engine.name} could compare solutions; add it, or take "
             "PLS, which finds a front"
         )
-    return problem, engine
-
-
-def _identify(setup: Setup, engine: Engine) -> dict[str, Any]:
-    """What a checkpoint must have been made with."""
-    return {
-        "problem": digest_of(setup.problem),
-        "algorithm": engine.name,
-        "parameters": parameters_of(engine),
-        "operators": type(setup.design.record).__name__,
-        "seed": setup.seed,
-        "version": __version__,
-    }
-
-
-def _limit(stop: Stop, designs: list[Design]) -> Stop:
-    """A budget by which a run ends; an InputError if it is not even enough to begin with."""
-    if not stop.limited:
-        stop = stop | Stop(iterations=max(d.steps for d in designs))
-    started = sum(d.started for d in designs)
-    if stop.evaluations is not None and stop.evaluations < started:
-        raise InputError(
-            f"`evaluations` must be at least {started}, the size of the first population, but got "
-            f"{stop.evaluations}; choose a smaller grid or population"
-        )
-    return stop
-
-
-def _identify_islands(plan: Plan, islands: Islands) -> dict[str, Any]:
-    """What a checkpoint or a record of arrivals must have been made with; no longer for more demes."""
-    told = {id(engine): parameters_of(engine) for engine in plan.engines}
-    return {
-        "problem": digest_of(plan.problem),
-        "engines": run_lengths([engine.name for engine in plan.engines]),
-        "parameters": run_lengths([told[id(engine)] for engine in plan.engines]),
-        "operators": run_lengths([type(design.record).__name__ for design in plan.designs]),
-        "islands": {k: in_brief(_as_data(v)) for k, v in islands.described().items()},
-        "seed": plan.seed,
-        "version": __version__,
-    }
-
-
-def parameters_of(engine: Engine | Islands) -> dict[str, Any]:
-    """The parameters of an engine as plain data; arrays as nested lists."""
-    values = {f.name: getattr(engine, f.name) for f in fields(engine)}  # type: ignore[arg-type]
-    return {k: _as_data(v) for k, v in values.items() if v is not None}
-
-
-def _as_data(value: Any) -> Any:
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    if callable(value):
-        return f"{value.__module__}.{value.__qualname__}"
-    if is_dataclass(value):
-        return {"algorithm": getattr(value, "name", type(value).__name__), **parameters_of(value)}  # type: ignore[arg-type]
-    return [_as_data(v) for v in value] if isinstance(value, (tuple, list)) else value
+    return problem, engine, black_box
 
 
 def _open_session(setup: Setup, backend: str, threads: int | None, device: Any) -> Session:
@@ -301,11 +327,13 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
             f"an operator of {engine.name} broke the encoding of {type(problem).__name__}: {error}"
         ) from None
     # A copy: what is reported stays as it is, whatever `evaluate` does to what it is given.
-    plain = (
-        cpu.evaluate_compiled(record_of(problem), decisions.copy())
-        if compiled
-        else evaluate_interpreted(problem, decisions)
-    )
+    told = run.search.told_of_best() if isinstance(run, Run) and isinstance(run.search, AskingSearch) else None
+    if told is not None:
+        plain: Any = told
+    elif compiled:
+        plain = cpu.evaluate_compiled(record_of(problem), decisions.copy())
+    else:
+        plain = evaluate_interpreted(problem, decisions)
     again = np.array(plain if isinstance(plain, tuple) else (plain,), measures.dtype)
     exact = measures.dtype == np.int64
     # Integers agree exactly; float sums made in another order may differ by rounding.
@@ -320,7 +348,8 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
             f"{type(problem).__name__}.evaluate {explain_fault(problem, decisions)} for the best solution, "
             f"{np.array2string(decisions, threshold=20)}"
         )
-    check_exactly(problem, decisions, plain, run.stop.seconds)
+    if told is None:
+        check_exactly(problem, decisions, plain, run.stop.seconds)
     measures = again
     broken = violation_of(problem, measures)
     notes = list(run.notes)

@@ -17,7 +17,7 @@ from systola.engines.neighbourhood import SNS
 from systola.engines.own import load_engine
 from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
-from systola.engines.presets import memetic, pugace, recommend
+from systola.engines.presets import memetic, pugace, recommend, thrifty
 from systola.engines.random_search import RS
 from systola.engines.renamed import RENAMED
 from systola.engines.steady_state import SteadyState
@@ -50,7 +50,12 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     },
 }
 # These are engines of the names above, with parameters that suit the problem.
-_PRESETS: dict[str, Callable[[Problem], Engine]] = {"auto": recommend, "memetic": memetic, "pugace": pugace}
+_PRESETS: dict[str, Callable[[Problem], Engine]] = {
+    "auto": recommend,
+    "black-box": thrifty,
+    "memetic": memetic,
+    "pugace": pugace,
+}
 
 
 def engine_names() -> list[str]:

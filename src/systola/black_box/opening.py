@@ -1,0 +1,46 @@
+"""A search by workers, with what `solve` is given checked."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from typing import Any
+
+from systola.black_box.worker_search import WorkerSearch
+from systola.engines.engine import Engine, check_number
+from systola.errors import InputError
+from systola.islands.islands import Islands
+from systola.model.objective import MOST_MEASURES
+from systola.model.problem import Problem, senses_of
+
+
+def open_workers(
+    problem: Problem,
+    engine: Engine | Islands,
+    seed: int,
+    where: tuple[str, int | None],
+    workers: int | Executor,
+    evaluation_seconds: float | None,
+) -> WorkerSearch:
+    """A search whose solutions are measured by workers; `where` are backend and threads."""
+    refuse_other_ways("with `workers`", engine, *where)
+    assert not isinstance(engine, Islands)
+    return WorkerSearch(problem, engine, seed, where[0] == "cpu", workers, evaluation_seconds)
+
+
+def refuse_other_ways(how: str, engine: Any, backend: str, threads: int | None) -> None:
+    """An InputError if the engine's kernels are to run where solutions cannot be measured from outside."""
+    if isinstance(engine, Islands):
+        raise InputError(f"{how} there is one population, but islands have several; name the engine of a deme")
+    if backend == "cuda":
+        raise InputError(f"{how} the engine runs on the CPU, but the backend is cuda; leave it out")
+    if threads is not None:
+        raise InputError(f"{how} the engine runs on one thread, but `threads` is {threads!r}; leave it out")
+
+
+def check_measures_told(problem: Problem, measures: int | None) -> int:
+    """How many numbers are told of a solution: at least the objectives."""
+    least = len(senses_of(problem))
+    if measures is None:
+        return least
+    check_number("measures", measures, least, MOST_MEASURES)
+    return int(measures)
