@@ -15,7 +15,7 @@ import numpy as np
 from systola.backends import cpu
 from systola.backends.session import Session, Setup
 from systola.black_box.ask_and_tell import AskAndTell
-from systola.black_box.opening import check_measures_told, open_workers, refuse_other_ways
+from systola.black_box.opening import check_measures_told, default_algorithm, open_workers, refuse_other_ways
 from systola.black_box.search import AskingSearch
 from systola.engines.catalog import make_engine
 from systola.engines.engine import Engine
@@ -51,7 +51,7 @@ from systola.run.engine_search import EngineSearch, rows_of
 from systola.run.execution import Callback, Execution
 from systola.run.faults import explain_fault
 from systola.run.loop import Run
-from systola.run.probing import compiles, evaluate_interpreted, measures_of
+from systola.run.probing import evaluate_interpreted, measures_of
 from systola.run.result import Result
 from systola.run.search import Search
 from systola.run.units import objective_of, violation_of
@@ -91,7 +91,7 @@ def solve(
         gets the same result, but for the list of demes: the first process is told of all, others of their own.
     stop : Stop or float, optional
         Budgets, combined with ``|``, or a number of seconds; by default the engine's own number of iterations, or 500
-        evaluations where these are expensive: with `workers`, or if Numba cannot compile the objective.
+        evaluations with `workers`, or if no engine is given and Numba cannot compile the objective.
     seed : int
         The same seed gives the same result, bit for bit, on any number of threads and on any backend.
     backend : {"cpu", "cuda", "python"}
@@ -270,9 +270,8 @@ def _fit(
     check_problem(problem)
     bind(type(problem))
     if engine is None:
-        example = problem.encoding.example(space_of(problem))
-        black_box = black_box or not (numba.config.DISABLE_JIT or compiles(problem, example))
-        engine = "black-box" if black_box else "auto"
+        engine = default_algorithm(problem, black_box)
+        black_box = engine != "auto"
     if isinstance(engine, str):
         engine = make_engine(engine, problem)
     if isinstance(engine, type) or not (isinstance(engine, Islands) or hasattr(engine, "prepare")):

@@ -13,5 +13,5 @@ class Logged(sy.Problem):
     def evaluate(self, x):
         with open(os.environ["SYSTOLA_TEST_LOG"], "a") as file:
             file.write("".join(map(str, x.tolist())) + "\n")
-        time.sleep(0.4)
+        time.sleep(0.2)
         return int(x.sum())

@@ -13,10 +13,18 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from systola.backends.lane import start_row
-from systola.backends.session import Setup, allocate, grow, memory_size_of, restore, saved, total_size
+from systola.backends.session import (
+    Setup,
+    allocate,
+    as_objective_error,
+    grow,
+    memory_size_of,
+    restore,
+    saved,
+    total_size,
+)
 from systola.backends.step import at_step, before_steps
 from systola.engines.engine import end_step, step_cells
-from systola.errors import ObjectiveError, SystolaError
 from systola.jit.atomics import peek, store
 from systola.jit.compile import inlined, kernel
 from systola.jit.private import compiled_for
@@ -48,7 +56,7 @@ def _go_on(s: Any) -> None:
 def _try_step(engine: Any, base: Any, cells: Any, rows: Any, step: Any, collecting: Any, best: Any) -> Any:
     """Make a step, or the first population, step 0, of which the rows below rows[0] of rows[1] are given.
 
-    If it is only to collect what is unknown, each cell goes as far as it can, and nothing is concluded.
+    If it is only to collect what is unknown, each cell goes as far as it can, and the step is not ended.
     """
     s = at_step(engine, base, step)
     _go_on(s)
@@ -150,22 +158,14 @@ class AskingSession:
         design, rows = setup.design, (np.int64(self._given), np.int64(setup.design.started))
         args = (design.record, base, np.int64(design.cells), rows, np.int64(step), collecting, self._best)
         if not self._compiled:
-            with np.errstate(all="ignore"):  # what is measured later is compared with anything until then
-                return int(self._blamed(_try_step, args))
+            # What is measured later is compared with anything until then.
+            with np.errstate(all="ignore"), as_objective_error(twin):
+                return int(_try_step(*args))
         if self._call is None:
             try_step(*args[:4], np.int64(_NOTHING), *args[5:])
             self._call = compiled_for(try_step, args)
-        return int(self._blamed(self._call, args))
-
-    def _blamed(self, call: Any, args: tuple[Any, ...]) -> Any:
-        """What is raised while kernels run comes from the user's code: say so, and keep where it was."""
-        try:
-            return call(*args)
-        except (NumbaError, SystolaError):
-            raise
-        except Exception as error:
-            name = type(self._setup.problem).__name__
-            raise ObjectiveError(f"{name} raised {type(error).__name__}: {error}") from error
+        with as_objective_error(twin):
+            return int(self._call(*args))
 
     def _arrays(self) -> tuple[Array, ...]:
         return (*self._population, *self._lanes)

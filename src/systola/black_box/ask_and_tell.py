@@ -28,8 +28,8 @@ class AskAndTell:
     asked for, and in whatever order they are told of.
     """
 
-    def __init__(self, run: Run, search: AskingSearch, conclude: Callable[[Run], Result]) -> None:
-        self._run, self._search, self._conclude = run, search, conclude
+    def __init__(self, run: Run, search: AskingSearch, summarise: Callable[[Run], Result]) -> None:
+        self._run, self._search, self._summarise = run, search, summarise
         self._asked: set[int] = set()  # entries of the present batch
         self._over = False
 
@@ -143,7 +143,7 @@ class AskAndTell:
         if not self._over:
             self._run.reason = _UNFINISHED
         try:
-            return self._conclude(self._run)
+            return self._summarise(self._run)
         finally:
             if not self._over:
                 self._run.reason = ""

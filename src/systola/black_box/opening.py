@@ -1,16 +1,19 @@
-"""A search by workers, with what `solve` is given checked."""
+"""What is done where solutions are measured elsewhere: which engine is taken, and what is refused."""
 
 from __future__ import annotations
 
 from concurrent.futures import Executor
 from typing import Any
 
+import numba
+
 from systola.black_box.worker_search import WorkerSearch
 from systola.engines.engine import Engine, check_number
 from systola.errors import InputError
 from systola.islands.islands import Islands
 from systola.model.objective import MOST_MEASURES
-from systola.model.problem import Problem, senses_of
+from systola.model.problem import Problem, senses_of, space_of
+from systola.run.probing import compiles
 
 
 def open_workers(
@@ -25,6 +28,14 @@ def open_workers(
     refuse_other_ways("with `workers`", engine, *where)
     assert not isinstance(engine, Islands)
     return WorkerSearch(problem, engine, seed, where[0] == "cpu", workers, evaluation_seconds)
+
+
+def default_algorithm(problem: Problem, elsewhere: bool) -> str:
+    """What is taken if no engine is named, by whether solutions are evaluated elsewhere, or by interpreted code."""
+    own = not type(problem).__module__.startswith("systola.")  # ours compile
+    if own and not elsewhere and not numba.config.DISABLE_JIT:
+        elsewhere = not compiles(problem, problem.encoding.example(space_of(problem)))
+    return "black-box" if elsewhere else "auto"
 
 
 def refuse_other_ways(how: str, engine: Any, backend: str, threads: int | None) -> None:

@@ -47,7 +47,7 @@ class AskingSearch(Search):
     def __init__(self, problem: Problem, engine: Engine, seed: int, compiled: bool) -> None:
         self.problem, self.engine = problem, engine
         self._seed, self._compiled = seed, compiled
-        self.design = self._lay_out(as_black_box(problem, len(senses_of(problem))))
+        self.design = self._prepare_engine(as_black_box(problem, len(senses_of(problem))))
         self.step = self.evaluations = 0
         self.per_step = self.design.per_step
         self.whole = True
@@ -59,7 +59,7 @@ class AskingSearch(Search):
         space, encoding = space_of(problem), problem.encoding
         self._dtype = encoding.load(space, encoding.empty(space, 0)).dtype
 
-    def _lay_out(self, twin: Problem) -> Design:
+    def _prepare_engine(self, twin: Problem) -> Design:
         try:
             return self.engine.prepare(twin)
         except InputError as error:
@@ -70,7 +70,7 @@ class AskingSearch(Search):
     def prepare(self, measures: int, dtype: Any) -> None:
         """So many measures of this type are told of a solution; before all else."""
         twin = as_black_box(self.problem, measures)
-        self.design = self._lay_out(twin)
+        self.design = self._prepare_engine(twin)
         self._session = open_session(Setup(twin, self.design, measures, dtype, self._seed), self._compiled)
 
     def compile(self) -> None:

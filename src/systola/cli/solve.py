@@ -72,10 +72,12 @@ def solve(**options: Any) -> None:
     2 bad input, 3 interrupted (best so far printed), 4 internal check failed, 5 nothing feasible found (the least
     infeasible printed).
     """
+    from systola.black_box.opening import default_algorithm
     from systola.engines.catalog import settings_of
     from systola.formats.source import Source
     from systola.islands import mpi
     from systola.islands.identity import parameters_of
+    from systola.run.arguments import limit
     from systola.run.budget import Stop
     from systola.solve import solve as run
 
@@ -86,8 +88,9 @@ def solve(**options: Any) -> None:
     # Code is allowed here: `_merge` has refused what the command line does not name.
     found = Source(plan["instance"], plan.get("problem"), plan.get("data"), settings.given, code=True).open()
     settings.check_fields([found])
-    default = "auto" if plan.get("workers") is None else "black-box"
-    engine = settings.make_engine(plan.get("algorithm", default), found, settings.parameters_for([found]))
+    named, black_box = "algorithm" in plan, plan.get("workers") is not None
+    algorithm = plan["algorithm"] if named else default_algorithm(found.problem, black_box)
+    engine = settings.make_engine(algorithm, found, settings.parameters_for([found]))
     islands = _found_islands(plan, engine, found.problem)
     if not islands and mpi.job_size() > 1:
         raise InputError(
@@ -95,6 +98,8 @@ def solve(**options: Any) -> None:
             "which they share the demes, or start a single process"
         )
     stop = Stop(**plan.get("stop", {}))
+    if not named and algorithm != "auto" and not islands:
+        stop = limit(stop, [engine.prepare(found.problem)], few=True)
     if options["print_config"]:
         own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine)}
         table = {"fields": dict(found.fields), "parameters": own}
