@@ -326,7 +326,8 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
             f"an operator of {engine.name} broke the encoding of {type(problem).__name__}: {error}"
         ) from None
     # A copy: what is reported stays as it is, whatever `evaluate` does to what it is given.
-    told = run.search.told_of_best() if isinstance(run, Run) and isinstance(run.search, AskingSearch) else None
+    asking = run.search if isinstance(run, Run) and isinstance(run.search, AskingSearch) else None
+    told = asking.told_of_best() if asking else None
     if told is not None:
         plain: Any = told
     elif compiled:
@@ -351,7 +352,7 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
         check_exactly(problem, decisions, plain, run.stop.seconds)
     measures = again
     broken = violation_of(problem, measures)
-    notes = list(run.notes)
+    notes = [*run.notes, *(asking.notes if asking else ())]
     if broken != 0:
         notes.append(
             f"no feasible solution was found: the best one breaks constraints by {broken:g}; search longer, or check "

@@ -75,6 +75,17 @@ def test_compiled_objectives_are_compiled_in_workers():
     assert story(result) == story(sy.solve(problem, "black-box", **options))
 
 
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [(ENGINE, []), (sy.SteadyState(size=6), ["ssga makes at most one solution at a time"])],
+    ids=["cellular", "ssga"],
+)
+def test_it_is_said_where_workers_have_nothing_to_do(engine, said):
+    with ThreadPoolExecutor(2) as executor:
+        result = sy.solve(Weighted(15), engine, stop=sy.Iterations(10), workers=executor, **INTERPRETED)
+    assert [note.partition(",")[0] for note in result.notes] == said
+
+
 def test_they_work_side_by_side():
     """Sleeps, so that it does not matter how busy the machine is: alone they would take 5.4 seconds, or a bit less."""
     result = solve(Weighted(15, milliseconds=200), workers=4, stop=sy.Iterations(1))

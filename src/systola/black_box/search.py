@@ -162,6 +162,11 @@ class AskingSearch(Search):
         """Whether any solution was measured."""
         return self._fresh is not None or not self._starting
 
+    @property
+    def notes(self) -> list[str]:
+        """What is told with the result."""
+        return []
+
     def best(self) -> Found:
         if self._starting:
             if self._fresh is None:

@@ -60,7 +60,9 @@ class WorkerSearch(AskingSearch):
             self._evaluator = Processes(problem, self.compiles, int(workers), limit)
         else:
             self._evaluator = ExecutorEvaluator(problem, self.compiles, workers)
+        self._count = int(workers) if isinstance(workers, (int, np.integer)) else 2  # who knows how many
         self._left = False
+        self._largest = 0  # of the batches after the first population
         self._batch: dict[int, None] = {}  # what the workers were given
         self._failures: dict[int, int] = {}  # how often the evaluation of an entry has failed
 
@@ -102,6 +104,8 @@ class WorkerSearch(AskingSearch):
         if self.waiting is not self._batch:
             self._batch = self.waiting
             self._failures.clear()
+            if not self._starting:
+                self._largest = max(self._largest, len(self.waiting))
             for entry in self.waiting:
                 self._evaluator.submit(entry, self.decisions(entry))
 
@@ -124,6 +128,16 @@ class WorkerSearch(AskingSearch):
         if failure.trace:
             error.__cause__ = RuntimeError(failure.trace)
         return error
+
+    @property
+    def notes(self) -> list[str]:
+        if not 0 < self._largest < self._count:
+            return []
+        amount = "one solution" if self._largest == 1 else f"{self._largest} solutions"
+        return [
+            f"{self.engine.name} makes at most {amount} at a time, so more workers than that have nothing to do; other "
+            "engines make more, such as black-box"
+        ]
 
     def stop(self, at_once: bool = False) -> None:
         super().stop(at_once)
