@@ -22,6 +22,7 @@ LAYERS = [
     {"backends"},
     {"run"},
     {"islands"},
+    {"black_box"},
     {"solve"},
     {"engine_contract"},
     {"extend"},

@@ -3,6 +3,7 @@
 from systola.jit import environment  # noqa: F401, it must come before Numba
 
 # isort: split
+from systola.black_box.ask_and_tell import AskAndTell
 from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.hill_climbing import HillClimbing
@@ -63,7 +64,7 @@ from systola.run.budget import Evaluations, Iterations, Seconds, Stall, Stop, Ta
 from systola.run.execution import Progress
 from systola.run.result import Result
 from systola.simd.bits import bit
-from systola.solve import solve
+from systola.solve import ask_and_tell, solve
 from systola.version import __version__
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "SGA",
     "SGS",
     "SNS",
+    "AskAndTell",
     "BestInsertion",
     "Binary",
     "Bound",
@@ -132,6 +134,7 @@ __all__ = [
     "Target",
     "TieBreak",
     "__version__",
+    "ask_and_tell",
     "bit",
     "solve",
 ]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
-import warnings
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -14,39 +12,44 @@ import numpy as np
 
 from systola.backends import cpu
 from systola.backends.session import Session, Setup
+from systola.black_box.ask_and_tell import AskAndTell
+from systola.black_box.opening import check_measures_told, default_algorithm, open_workers, refuse_other_ways
+from systola.black_box.search import AskingSearch
 from systola.engines.catalog import make_engine
-from systola.engines.engine import Design, Engine
+from systola.engines.engine import Engine
 from systola.engines.pareto import PLS
 from systola.engines.race import Race
-from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError
+from systola.errors import InputError
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
+from systola.islands.identity import identify, identify_islands, parameters_of
 from systola.islands.islands import Islands
-from systola.islands.plan import Plan, in_brief, plan_demes, run_lengths
+from systola.islands.plan import Plan, plan_demes
 from systola.jit.environment import check_environment
-from systola.model.capabilities import Bound, capability
 from systola.model.encodings import Array
-from systola.model.exact import check_exactly
-from systola.model.names import labels_of
-from systola.model.objective import violation
-from systola.model.problem import Problem, bind, can_compare, digest_of, record_of, senses_of, space_of
+from systola.model.problem import Problem, bind, can_compare, senses_of, space_of
 from systola.model.rng import check_seed
-from systola.pareto.archive import nondominated
-from systola.run.arguments import check_backend, check_options, check_paths, check_problem, make_stop, within_memory
+from systola.run.arguments import (
+    check_backend,
+    check_options,
+    check_paths,
+    check_problem,
+    limit,
+    make_stop,
+    within_memory,
+)
 from systola.run.budget import Stop, guard
 from systola.run.checkpoint import read_state
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, rows_of
 from systola.run.execution import Callback, Execution
-from systola.run.faults import explain_fault
 from systola.run.loop import Run
-from systola.run.probing import evaluate_interpreted, measures_of
-from systola.run.race import open_race, usual_evaluations
+from systola.run.outcome import Told, make_result
+from systola.run.probing import measures_of
+from systola.run.race import open_race
 from systola.run.result import Result
 from systola.run.search import Search
-from systola.run.units import objective_of, violation_of
 from systola.signals import held_signals, interruptible
-from systola.version import __version__
 
 
 def solve(
@@ -66,6 +69,8 @@ def solve(
     device: Any = None,
     record: str | Path | None = None,
     replay: str | Path | None = None,
+    workers: int | Executor | None = None,
+    evaluation_seconds: float | None = None,
 ) -> Result:
     """Search for the best solution of a problem.
 
@@ -80,7 +85,8 @@ def solve(
         gets the same result, but for the list of demes: the first process is told of all, others of their own.
     stop : Stop or float, optional
         Budgets, combined with ``|``, or a number of seconds; by default the engine's own number of iterations, and for
-        the recommended engine at most a minute: meeting that is noted, and the result is then not repeatable.
+        the recommended engine at most a minute: meeting that is noted, and the result is then not repeatable. With
+        `workers` by default 500 evaluations.
     seed : int
         The same seed gives the same result, bit for bit, on any number of threads and on any backend.
     backend : {"cpu", "cuda", "python"}
@@ -100,6 +106,11 @@ def solve(
     record, replay : path, optional
         Of asynchronous islands: where to write what arrived where and when, and such a record, from which the same
         run is made again bit for bit.
+    workers : int or concurrent.futures.Executor, optional
+        Evaluate in so many processes, or by this executor; for objectives that take milliseconds or longer, compiled or
+        not. The run is the same, bit for bit, for any number of them. See docs/expensive.md.
+    evaluation_seconds : float, optional
+        With so many processes: how long one evaluation may take.
 
     Returns
     -------
@@ -112,17 +123,23 @@ def solve(
     check_options(callback, checkpoint_every, instance)
     check_paths(checkpoint=checkpoint, resume=resume, record=record, replay=replay)
     with interruptible():  # until there is something to lose
-        stop = guard(make_stop(stop)) if engine in (None, "auto") else make_stop(stop)
-        problem, engine = _fit(problem, engine)
+        stop, automatic = make_stop(stop), engine in (None, "auto")
+        problem, engine, few = _fit(problem, engine, stop, workers is not None)
+        stop = guard(stop) if automatic and not few else stop
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
+        box = None
+        if workers is not None:
+            box = open_workers(problem, engine, seed, (backend, threads), workers, evaluation_seconds)
+        elif evaluation_seconds is not None:
+            raise InputError("`evaluation_seconds` is for evaluations in processes of their own; give `workers`, too")
         with within_memory(problem):
-            designs = plan_demes(problem, engines)
-            stop = _limit(stop, designs, isinstance(engine, Race))
+            designs = [box.design] if box else plan_demes(problem, engines)
+            stop = limit(stop, designs, few, isinstance(engine, Race))
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
-        compiled, measures, dtype = measures_of(problem, probe, backend)
+        compiled, measures, dtype = (False, 1, None) if box else measures_of(problem, probe, backend)
         saving = Path(checkpoint) if checkpoint else None, checkpoint_every
         backend = backend if compiled else "python"
         run: Execution
@@ -131,7 +148,7 @@ def solve(
                 raise InputError("islands run on the CPU, but the backend is cuda; leave it out")
             plan = Plan(problem, engines, designs, measures, dtype, seed)
             resumed, written, read = (Path(path) if path else None for path in (resume, record, replay))
-            identity, most = _identify_islands(plan, engine), threads or numba.config.NUMBA_NUM_THREADS
+            identity, most = identify_islands(plan, engine), threads or numba.config.NUMBA_NUM_THREADS
             run = Archipelago(
                 *(plan, engine, stop, most, backend == "cpu", callback, *saving, identity),
                 resume=resumed,
@@ -149,20 +166,19 @@ def solve(
                     return EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
 
             search: Search
-            if isinstance(engine, Race):
+            if box:
+                search, box.probe = box, probe
+            elif isinstance(engine, Race):
                 search = open_race(engine, setup, stop, open_one)
             else:
                 search = open_one(setup)
-            identity = _identify(setup, engine)
+            identity = identify(problem, designs[0], engine, seed)
             state = read_state(resume, identity) if resume else None
             run = Run(search, stop, callback, *saving, identity, state)
         run.compile()
-    try:
-        with held_signals(run.ask_to_stop) as run.interruption:
-            run.go(given)
-            result = _result_of(run, engine, instance, compiled)
-    finally:
-        run.close()
+    with held_signals(run.ask_to_stop) as run.interruption:
+        run.go(given)
+        result = _result_of(run, engine, instance, compiled)
     if run.failure:
         attach_result(run.failure, result)
         raise run.failure
@@ -191,7 +207,7 @@ def open_search(
     """
     check_environment()
     seed = check_seed(seed)
-    problem, chosen = _fit(problem, engine)
+    problem, chosen, _ = _fit(problem, engine, Stop())
     if isinstance(chosen, Islands):
         raise InputError("islands are several searches, but one is wanted; name the engine of a deme")
     check_backend(backend, threads)
@@ -204,12 +220,63 @@ def open_search(
     return search
 
 
-def _fit(problem: Problem, engine: Engine | Islands | str | None) -> tuple[Problem, Engine | Islands]:
-    """A problem that can be solved, and the engine that is meant; an InputError if they are none."""
+def ask_and_tell(
+    problem: Problem,
+    engine: Engine | str | None = None,
+    *,
+    stop: Stop | float | None = None,
+    seed: int = 1,
+    backend: str = "cpu",
+    start: Sequence[Any] | Array | None = None,
+    resume: str | Path | None = None,
+    measures: int | None = None,
+) -> AskAndTell:
+    """A run whose solutions you measure yourself: ask for some, tell what they are worth, and so on.
+
+    Parameters
+    ----------
+    problem, engine, stop, seed, backend, start
+        As for `solve`; an engine, not islands. The problem's `evaluate` is not called, and may be None.
+    resume : path, optional
+        A checkpoint that `AskAndTell.save` has written.
+    measures : int, optional
+        How many numbers are told of a solution, the objectives first; by default there are no others.
+
+    Returns
+    -------
+    AskAndTell
+        With `ask`, `tell`, `result` and `save`; see docs/expensive.md.
+    """
+    check_environment()
+    seed = check_seed(seed)
+    check_paths(resume=resume)
+    budget = make_stop(stop)
+    problem, chosen, few = _fit(problem, engine, budget, True)
+    check_backend(backend, None)
+    refuse_other_ways("where you measure solutions", chosen, backend, None)
+    assert not isinstance(chosen, Islands)
+    with within_memory(problem):
+        search = AskingSearch(problem, chosen, seed, backend == "cpu")
+        search.prepare(check_measures_told(problem, measures), np.float64)
+        budget = limit(budget, [search.design], few)
+    identity = identify(problem, search.design, chosen, seed)
+    state = read_state(resume, identity) if resume else None
+    run = Run(search, budget, identity=identity, resumed=state)
+    asking = AskAndTell(run, search, lambda run: _result_of(run, chosen, "", compiled=False))
+    asking.begin(() if start is None else start)
+    return asking
+
+
+def _fit(
+    problem: Problem, engine: Engine | Islands | str | None, stop: Stop, elsewhere: bool = False
+) -> tuple[Problem, Engine | Islands, bool]:
+    """A problem that can be solved, the engine that is meant, and whether by default few evaluations are made."""
     check_problem(problem)
     bind(type(problem))
-    if engine is None or isinstance(engine, str):
-        engine = make_engine("auto" if engine is None else engine, problem)
+    if engine is None:
+        engine = default_algorithm(problem, elsewhere, stop)
+    if isinstance(engine, str):
+        engine = make_engine(engine, problem)
     if isinstance(engine, type) or not (isinstance(engine, Islands) or hasattr(engine, "prepare")):
         raise InputError(
             f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
@@ -220,69 +287,7 @@ def _fit(problem: Problem, engine: Engine | Islands | str | None) -> tuple[Probl
             f"one number of them (larger is better), by which {engine.name} could compare solutions; add it, or take "
             "PLS, which finds a front"
         )
-    return problem, engine
-
-
-def _identify(setup: Setup, engine: Engine) -> dict[str, Any]:
-    """What a checkpoint must have been made with."""
-    return {
-        "problem": digest_of(setup.problem),
-        "algorithm": engine.name,
-        "parameters": parameters_of(engine),
-        "operators": type(setup.design.record).__name__,
-        "seed": setup.seed,
-        "version": __version__,
-    }
-
-
-def _limit(stop: Stop, designs: list[Design], races: bool) -> Stop:
-    """A budget by which a run ends; an InputError if it is not even enough to begin with."""
-    if not stop.limited and races:  # whose steps are of several sizes
-        stop = stop | Stop(evaluations=usual_evaluations(designs[0]))
-    elif not stop.limited:
-        stop = stop | Stop(iterations=max(d.steps for d in designs))
-    started = sum(d.started for d in designs)
-    if stop.evaluations is not None and stop.evaluations < started:
-        raise InputError(
-            f"`evaluations` must be at least {started}, the size of the first population, but got "
-            f"{stop.evaluations}; choose a smaller grid or population"
-        )
-    return stop
-
-
-def _work_of(stop: Stop) -> str:
-    counted = {"iterations": stop.iterations, "evaluations": stop.evaluations}
-    return " and ".join(f"{limit:,} {name}" for name, limit in counted.items() if limit is not None) or "work"
-
-
-def _identify_islands(plan: Plan, islands: Islands) -> dict[str, Any]:
-    """What a checkpoint or a record of arrivals must have been made with; no longer for more demes."""
-    told = {id(engine): parameters_of(engine) for engine in plan.engines}
-    return {
-        "problem": digest_of(plan.problem),
-        "engines": run_lengths([engine.name for engine in plan.engines]),
-        "parameters": run_lengths([told[id(engine)] for engine in plan.engines]),
-        "operators": run_lengths([type(design.record).__name__ for design in plan.designs]),
-        "islands": {k: in_brief(_as_data(v)) for k, v in islands.described().items()},
-        "seed": plan.seed,
-        "version": __version__,
-    }
-
-
-def parameters_of(engine: Engine | Islands) -> dict[str, Any]:
-    """The parameters of an engine as plain data; arrays as nested lists."""
-    values = {f.name: getattr(engine, f.name) for f in fields(engine)}  # type: ignore[arg-type]
-    return {k: _as_data(v) for k, v in values.items() if v is not None}
-
-
-def _as_data(value: Any) -> Any:
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    if callable(value):
-        return f"{value.__module__}.{value.__qualname__}"
-    if is_dataclass(value):
-        return {"algorithm": getattr(value, "name", type(value).__name__), **parameters_of(value)}  # type: ignore[arg-type]
-    return [_as_data(v) for v in value] if isinstance(value, (tuple, list)) else value
+    return problem, engine, elsewhere
 
 
 def _open_session(setup: Setup, backend: str, threads: int | None, device: Any) -> Session:
@@ -293,104 +298,8 @@ def _open_session(setup: Setup, backend: str, threads: int | None, device: Any) 
     return cpu.CpuSession(setup, threads, compiled=backend == "cpu")
 
 
-def _front_of(run: Execution, engine: Engine | Islands) -> tuple[list[list[Any]] | None, Array | None]:
-    """What an engine that keeps members has found: objectives and decisions, no one dominated and none twice.
-
-    Only those with the least violation: feasible ones, if there are any.
-    """
-    population, problem = run.population() if isinstance(engine, PLS) else None, run.problem
-    if population is None or not isinstance(engine, PLS):
-        return None, None
-    measures, rows = engine.members(population)
-    broken = [violation(record_of(problem), row) for row in measures]
-    least = min(broken, default=0)
-    sound = [not value > least for value in broken]
-    vectors, rows = measures[sound][:, : len(senses_of(problem))], rows[sound]
-    kept = nondominated(-vectors * np.array(senses_of(problem)))
-    vectors, rows = vectors[kept], rows[kept]
-    ranked = np.lexsort(vectors.T[::-1])
-    front = [objective_of(problem, vector) for vector in vectors[ranked]]
-    return [v if isinstance(v, list) else [v] for v in front], problem.encoding.load(space_of(problem), rows[ranked])
-
-
 def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled: bool) -> Result:
-    problem, seconds = run.problem, run.seconds  # what follows may be compiled first, and is no part of the run
-    best = run.best()
-    measures, decisions = best.measures, best.decisions
-    try:
-        problem.encoding.store(space_of(problem), decisions[None])
-    except InputError as error:
-        raise CheckFailed(
-            f"an operator of {engine.name} broke the encoding of {type(problem).__name__}: {error}"
-        ) from None
-    # A copy: what is reported stays as it is, whatever `evaluate` does to what it is given.
-    plain = (
-        cpu.evaluate_compiled(record_of(problem), decisions.copy())
-        if compiled
-        else evaluate_interpreted(problem, decisions)
-    )
-    again = np.array(plain if isinstance(plain, tuple) else (plain,), measures.dtype)
-    exact = measures.dtype == np.int64
-    # Integers agree exactly; float sums made in another order may differ by rounding.
-    if not (np.array_equal(again, measures) if exact else np.allclose(again, measures, rtol=1e-9, atol=1e-9)):
-        raise CheckFailed(
-            f"the best solution was worth {measures.tolist()} in the search but is worth {again.tolist()} by the "
-            f"plain objective of {type(problem).__name__}; one of its capabilities is wrong: find it with "
-            "systola.extend.check_problem"
-        )
-    if not np.isfinite(again).all():
-        raise ObjectiveError(
-            f"{type(problem).__name__}.evaluate {explain_fault(problem, decisions)} for the best solution, "
-            f"{np.array2string(decisions, threshold=20)}"
-        )
-    check_exactly(problem, decisions, plain, run.stop.seconds)
-    measures = again
-    broken = violation_of(problem, measures)
-    notes = list(run.notes)
-    if run.stop.cap is not None and run.reason == "seconds":
-        notes.append(
-            f"the run met its cap of {run.stop.cap:g} s before its budget of {_work_of(run.stop)} was used up, so that "
-            "it cannot be repeated; give `stop` to choose another budget"
-        )
-    if broken != 0:
-        notes.append(
-            f"no feasible solution was found: the best one breaks constraints by {broken:g}; search longer, or check "
-            "whether there is one"
-        )
-        warnings.warn(notes[-1], InfeasibleWarning, stacklevel=3)
-    found = measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,))
-    objective = objective_of(problem, found)
-    known = capability(problem, Bound)
-    bound = known.value(problem) if known else None
-    front, front_solutions = _front_of(run, engine)
-    return Result(
-        instance=instance or str(problem),
-        problem=type(problem).__name__,
-        algorithm=engine.name,
-        parameters=parameters_of(engine),
-        seed=run.identity["seed"],
-        objective=objective,
-        feasible=broken == 0,
-        violation=broken,
-        bound=bound,
-        gap=abs(bound - objective) / max(abs(bound), 1e-9) if bound is not None and broken == 0 else None,
-        solution=decisions,
-        evaluations=run.evaluations,
-        iterations=run.step,
-        found_at=best.step,
-        seconds=seconds,
-        stop=run.reason,
-        repeatable=run.repeatable,
-        backend=run.backend,
-        threads=run.threads,
-        digest=digest_of(problem),
-        limits={k: v for k, v in run.stop.__dict__.items() if v is not None},
-        trace=run.trace,
-        front=front,
-        front_solutions=front_solutions,
-        islands=run.report(),
-        race=run.race(),
-        names=labels_of(problem),
-        notes=notes,
-        versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
-    )
+    asking = run.search if isinstance(run, Run) and isinstance(run.search, AskingSearch) else None
+    run.notes.extend(note for note in (asking.notes if asking else ()) if note not in run.notes)
+    told = Told(engine.name, parameters_of(engine), instance, engine if isinstance(engine, PLS) else None)
+    return make_result(run, told, compiled, asking.told_of_best() if asking else None)

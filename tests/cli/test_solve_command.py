@@ -482,3 +482,29 @@ def test_a_full_disk_for_the_output(call):
     assert code == 2
     assert json.loads(out)["iterations"] == 2
     assert "No space left" in err
+
+
+def test_workers_change_nothing(solve, tmp_path):
+    """Nor does a configuration that says the same."""
+    facts = solve("knapsack:30-100", "--workers", 2, "--evaluation-seconds", 60)
+    assert (facts["algorithm"], facts["stop"], facts["limits"]) == ("cellular", "evaluations", {"evaluations": 500})
+    config = tmp_path / "run.toml"
+    config.write_text('instance = "knapsack:30-100"\nalgorithm = "black-box"\nworkers = 1\n')
+    assert solve("--config", config) == facts
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["--workers", "0"], "`1 <= workers <= 1024` must hold, but got 0"),
+        (["--evaluation-seconds", "2"], "give `workers`, too"),
+        (["--workers", "1", "--evaluation-seconds", "-1"], "`evaluation_seconds > 0` must hold, but got -1.0"),
+        (["--workers", "2", "--islands", "2"], "with `workers` there is one population"),
+        (["--workers", "2", "--sweep", "3"], "--workers is for a single run, not for a sweep"),
+        (["--workers", "2", "--algorithm", "sns-exp", "--set", "repair=true"], "capabilities are not used"),
+    ],
+)
+def test_workers_where_they_cannot_be(args, sentence, call):
+    code, out, err = call("mkp:20x3", *args)
+    assert (code, out) == (2, "")
+    assert sentence in err

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
 
 from systola.backends.lane import start_lane, step_lane
-from systola.backends.session import Setup, allocate, find_fault, grow, memory_size_of, restore, saved, total_size
+from systola.backends.session import (
+    Setup,
+    allocate,
+    as_objective_error,
+    find_fault,
+    grow,
+    memory_size_of,
+    restore,
+    saved,
+    total_size,
+)
 from systola.backends.step import Step, at_step, before_steps
 from systola.engines.engine import end_step
 from systola.engines.migration import NoPool, accept_immigrant, accept_next
-from systola.errors import InputError, ObjectiveError, SystolaError
+from systola.errors import InputError
 from systola.jit.compile import called, inlined, kernel, unaliased
 from systola.jit.records import widen
 from systola.jit.stop_flag import ASKED, LEFT, NOW, SOON, is_asked
@@ -172,17 +179,6 @@ class CpuSession:
         self._pool: Any = NoPool()
         self._team: ThreadTeam | None = None
 
-    @contextmanager
-    def as_objective_error(self) -> Iterator[None]:
-        """What is raised while kernels run comes from the user's code: say so, and keep where it was."""
-        try:
-            yield
-        except (NumbaError, SystolaError):
-            raise
-        except Exception as error:
-            name = type(self._setup.problem).__name__
-            raise ObjectiveError(f"{name} raised {type(error).__name__}: {error}") from error
-
     def give(self, rows: Array) -> None:
         self._population.x[: len(rows)] = rows
         self._given = len(rows)
@@ -200,7 +196,7 @@ class CpuSession:
             design = self._setup.design
             args = (design.record, self._base, design.cells, design.started, self._pool)
             self._team = ThreadTeam(run_orders if self.backend == "cpu" else _run_orders, args, self._most)
-        with self.as_objective_error():
+        with as_objective_error(self._setup.problem):
             made = self._team.execute(kind, self._at_work if low < high and count else 1, low, high, first, count)
         if fresh and self.backend == "cpu":
             self._team.use_compiled(run_orders)
@@ -217,7 +213,7 @@ class CpuSession:
 
     def accept_immigrant(self, step: int, row: Array) -> None:
         enter = accept if self.backend == "cpu" else _accept_immigrant
-        with self.as_objective_error():
+        with as_objective_error(self._setup.problem):
             enter(self._setup.design.record, self._base, row[None], step)
 
     def ask_to_stop(self, at_once: bool) -> None:

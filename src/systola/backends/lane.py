@@ -31,15 +31,22 @@ def start_lane(engine: Any, s: Any, given: Any, rows: Any, lane: Any) -> None:
 
     The very first row is made even if the host asks to stop: a run has an answer to give.
     """
-    population, lanes = s.population, s.lanes
+    lanes = s.lanes
     for row in range(edge(rows, lanes, lane), edge(rows, lanes, lane + 1)):
         if row > 0 and must_leave(lanes.stop):
             return
-        if row >= given:
-            init_row(engine, s, row, lane)
-        evaluate_full(s, population.x, row, lane, lanes.state[lane], population.scores[row])
-        for k in range(population.state.shape[1]):
-            population.state[row, k] = lanes.state[lane, k]
-        if population.prefix.shape[1] > 0:
-            init_prefix(s.problem, population.x, row, population.prefix)
-        update_best(s, lane, population.x, row, population.scores[row], 0, row)
+        start_row(engine, s, given, row, lane)
+
+
+@inlined
+def start_row(engine: Any, s: Any, given: Any, row: Any, lane: Any) -> None:
+    """One row of the first population."""
+    population, lanes = s.population, s.lanes
+    if row >= given:
+        init_row(engine, s, row, lane)
+    evaluate_full(s, population.x, row, lane, lanes.state[lane], population.scores[row])
+    for k in range(population.state.shape[1]):
+        population.state[row, k] = lanes.state[lane, k]
+    if population.prefix.shape[1] > 0:
+        init_prefix(s.problem, population.x, row, population.prefix)
+    update_best(s, lane, population.x, row, population.scores[row], 0, row)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from systola.backends.memory import zeros
 from systola.engines.engine import Design, refuse_if_too_large, too_large
-from systola.errors import InputError
+from systola.errors import InputError, ObjectiveError, SystolaError
 from systola.jit.stop_flag import new_flag
 from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer_of, capability
 from systola.model.encodings import Array
@@ -257,3 +260,14 @@ def find_fault(lanes: Lanes) -> tuple[int, Array | None]:
     """Total number of faults and one case."""
     total = int(lanes.faults.sum())
     return total, lanes.faulty[int(np.argmax(lanes.faults > 0))].copy() if total else None
+
+
+@contextmanager
+def as_objective_error(problem: Problem) -> Iterator[None]:
+    """What is raised while kernels run comes from the user's code: say so, and keep where it was."""
+    try:
+        yield
+    except (NumbaError, SystolaError):
+        raise
+    except Exception as error:
+        raise ObjectiveError(f"{type(problem).__name__} raised {type(error).__name__}: {error}") from error

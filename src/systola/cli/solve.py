@@ -23,15 +23,17 @@ from systola.run.result import Result
 from systola.run.table import Table
 from systola.signals import INTERRUPTED, held_signals
 
-_CONFIG_KEYS = (
-    *("instance", "problem", "data", "algorithm", "seed", "backend", "threads", "stop", "fields", "parameters"),
-    *("islands", "deme"),
+_SINGLE_KEYS = (
+    *("instance", "problem", "data", "algorithm", "seed", "backend", "threads"),
+    *("workers", "evaluation_seconds"),
 )
+_CONFIG_KEYS = (*_SINGLE_KEYS, "stop", "fields", "parameters", "islands", "deme")
 _DEME_KEYS = ("algorithm", "parameters")
-_TYPES = (
+_TYPES: tuple[tuple[str, Any, str, str], ...] = (
     *((key, str, f"`{key}`", "a text") for key in ("instance", "problem", "data", "algorithm", "backend")),
     *((key, dict, f"[{key}]", "a table of keys and values") for key in ("fields", "parameters", "islands")),
-    *((key, int, f"`{key}`", "a whole number") for key in ("seed", "threads")),
+    *((key, int, f"`{key}`", "a whole number") for key in ("seed", "threads", "workers")),
+    ("evaluation_seconds", (int, float), "`evaluation_seconds`", "a number"),
 )
 _STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
 
@@ -44,6 +46,8 @@ _STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
 @click.option("--seed", type=int, help="Same seed, same result. Default 1.")
 @budget_options
 @click.option("--threads", type=int, help="Default: all cores.")
+@click.option("--workers", type=int, metavar="N", help="Evaluate in N processes; for objectives that take long.")
+@click.option("--evaluation-seconds", type=float, metavar="S", help="Workers: how long one evaluation may take.")
 @click.option("--backend", type=click.Choice(["cpu", "cuda", "python"]), help="Default cpu.")
 @click.option("--config", type=str, help="TOML file that describes the run; options override it.")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A field left open, or a parameter.")
@@ -68,11 +72,13 @@ def solve(**options: Any) -> None:
     2 bad input, 3 interrupted (best so far printed), 4 internal check failed, 5 nothing feasible found (the least
     infeasible printed).
     """
+    from systola.black_box.opening import default_algorithm
     from systola.engines.catalog import settings_of
     from systola.formats.source import Source
     from systola.islands import mpi
-    from systola.run.budget import Stop
-    from systola.solve import parameters_of
+    from systola.islands.identity import parameters_of
+    from systola.run.arguments import limit
+    from systola.run.budget import Stop, guard
     from systola.solve import solve as run
 
     plan = _merge(options)
@@ -82,14 +88,18 @@ def solve(**options: Any) -> None:
     # Code is allowed here: `_merge` has refused what the command line does not name.
     found = Source(plan["instance"], plan.get("problem"), plan.get("data"), settings.given, code=True).open()
     settings.check_fields([found])
-    engine = settings.make_engine(plan.get("algorithm", "auto"), found, settings.parameters_for([found]))
+    named, black_box = "algorithm" in plan, plan.get("workers") is not None
+    stop = Stop(**plan.get("stop", {}))
+    algorithm = plan["algorithm"] if named else default_algorithm(found.problem, black_box, stop)
+    engine = settings.make_engine(algorithm, found, settings.parameters_for([found]))
     islands = _found_islands(plan, engine, found.problem)
     if not islands and mpi.job_size() > 1:
         raise InputError(
             f"this job has {mpi.job_size()} processes, and each of them would make the same run; add --islands N, of "
             "which they share the demes, or start a single process"
         )
-    stop = Stop(**plan.get("stop", {}))
+    if not islands and not named:
+        stop = limit(stop, [engine.prepare(found.problem)], few=True) if black_box else guard(stop)
     if options["print_config"]:
         own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine)}
         table = {"fields": dict(found.fields), "parameters": own}
@@ -104,8 +114,8 @@ def solve(**options: Any) -> None:
     # Until all is written: a signal ends the run, and what it has found is not lost.
     interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
-        for name in ("checkpoint", "resume", "film"):
-            if options[name]:
+        for name in ("checkpoint", "resume", "film", "workers"):
+            if options[name] or plan.get(name):
                 raise InputError(f"--{name} is for a single run, not for a sweep; leave one of them out")
         _sweep(found, engine, stop, plan, options, quiet)
         sys.exit(INTERRUPTED if interruption.asked else 0)
@@ -125,6 +135,8 @@ def solve(**options: Any) -> None:
             checkpoint=options["checkpoint"],
             checkpoint_every=options["checkpoint_every"],
             resume=options["resume"],
+            workers=plan.get("workers"),
+            evaluation_seconds=plan.get("evaluation_seconds"),
             instance=found.name,
         )
     if islands and mpi.job_rank() > 0:
@@ -227,7 +239,7 @@ def _merge(options: dict[str, Any]) -> dict[str, Any]:
     for deme in plan.get("deme", []):
         _refuse_unknown(deme, _DEME_KEYS, "[[deme]]")
         _refuse_wrong_types(deme, " of a [[deme]]")
-    for key in ("instance", "problem", "data", "algorithm", "seed", "backend", "threads"):
+    for key in _SINGLE_KEYS:
         if options[key] is not None:
             plan[key] = options[key]
     told = [plan.get("instance"), plan.get("algorithm"), *(deme.get("algorithm") for deme in plan.get("deme", []))]
@@ -245,8 +257,7 @@ def _merge(options: dict[str, Any]) -> dict[str, Any]:
 
 def _config_of(plan: dict[str, Any], algorithm: str, stop: Any, tables: dict[str, Any]) -> str:
     """The TOML that repeats a run."""
-    keys = ("instance", "problem", "data", "seed", "backend", "threads")
-    shown = {k: plan[k] for k in keys if plan.get(k) is not None}
+    shown = {k: plan[k] for k in _SINGLE_KEYS if k != "algorithm" and plan.get(k) is not None}
     if is_code(plan.get("algorithm", "")):
         algorithm = plan["algorithm"]
     limits = {k: v for k, v in stop.__dict__.items() if v is not None}

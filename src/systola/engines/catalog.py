@@ -18,7 +18,7 @@ from systola.engines.neighbourhood import SNS
 from systola.engines.own import load_engine
 from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
-from systola.engines.presets import memetic, pugace, recommend
+from systola.engines.presets import memetic, pugace, recommend, thrifty
 from systola.engines.race import race
 from systola.engines.random_search import RS
 from systola.engines.renamed import RENAMED
@@ -56,6 +56,7 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 _PRESETS: dict[str, Callable[[Problem], Engine]] = {
     "auto": recommend,
     "race": race,
+    "black-box": thrifty,
     "memetic": memetic,
     "pugace": pugace,
 }

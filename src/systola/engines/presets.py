@@ -8,6 +8,7 @@ from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.neighbourhood import SNS
 from systola.engines.pareto import PLS
 from systola.engines.race import race
+from systola.engines.random_search import RS
 from systola.engines.systolic import SGS
 from systola.errors import InputError
 from systola.model.capabilities import BestInsertion, Flips, LocalSearch, Repair, SwapTable, capability, offers
@@ -31,6 +32,25 @@ def recommend(problem: Problem) -> Engine:
     if own and own.search and own.data(problem) is not None and space_of(problem).n > 1:
         return integer_memetic(problem)
     return race(problem)
+
+
+def thrifty(problem: Problem) -> Engine:
+    """For a few hundred evaluations: a cellular algorithm on the smallest torus, whose children all differ.
+
+    benchmarks/black_box.py compares it with random search.
+    """
+    if not can_compare(problem):
+        return PLS()
+    if space_of(problem).n < 2:
+        return RS(size=2)
+    return Cellular(
+        size=9,
+        topology="L5",
+        selection="best",
+        mutation_probability=1.0,
+        replacement="better",
+        restart_duplicates=True,
+    )
 
 
 def memetic(problem: Problem) -> Engine:

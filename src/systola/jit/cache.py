@@ -33,7 +33,13 @@ from systola.jit.digest import digest_of_functions
 
 _KEPT_FOLDERS = 4
 _MARKER = "made-by-systola"  # only folders with this file in them are ever removed
-_WITHOUT_KERNELS = ("cli", "formats", "lab", "run")  # editing these leaves the cache valid, unless they are compiled
+_WITHOUT_KERNELS = (
+    "black_box",
+    "cli",
+    "formats",
+    "lab",
+    "run",
+)  # editing these leaves the cache valid, unless they are compiled
 _COMPILED = re.compile(rb"^@(kernel|inlined|called)\b", re.MULTILINE)
 _DIGEST_BYTES = 32
 

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
-import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import connection, resource_tracker
+from multiprocessing import connection
 from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
 from systola.errors import SystolaError
+from systola.run.child_process import ChildProcess
 from systola.signals import held_signals
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
 _Answer = tuple[Any, Exception | None, str]  # an outcome, or else what was raised and where
 
-_STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _MOST_DEATHS = 3  # of workers: then something is wrong with all of them
-_LAST_BREATH = 2.0  # seconds from the end of a pipe to that of the process
 
 
 @dataclass(frozen=True)
@@ -97,68 +93,29 @@ def _requests() -> Iterator[Connection]:
 
 
 class _Worker(Generic[Task, Outcome]):
-    """A process with a task, and the pipe to it."""
+    """A process with a task."""
 
     def __init__(self, do: Callable[[Task], Outcome], task: Task) -> None:
-        context = multiprocessing.get_context("spawn")  # never fork after a parallel region
-        self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(do, theirs), daemon=True)
-        resource_tracker.ensure_running()  # which unblocks signals when it starts
-        # Ctrl-C goes to all processes of a terminal, `timeout` signals them all, too: workers leave it to us.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
-        try:
-            self._process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        theirs.close()  # so that its death is the end of the pipe
+        self._child = ChildProcess(_serve, do)
+        self.pipe, self.end, self.explain = self._child.pipe, self._child.end, self._child.explain
         self.give(task)
 
     def give(self, task: Task) -> None:
         self.task = task
-        with suppress(OSError):  # if it has died, the end of the pipe will tell
-            self.pipe.send(task)
+        self._child.send(task)
 
     def listen(self) -> _Answer | None:
         """Its answer; None if it is dead."""
-        try:
-            answer: _Answer = self.pipe.recv()
-        except (EOFError, OSError):
-            return None
+        answer: _Answer | None = self._child.receive()
         return answer
 
-    def explain(self) -> str:
-        """Why a dead one died."""
-        self._process.join(_LAST_BREATH)
-        code = self._process.exitcode
-        self.end()
-        if code is None:
-            return "it closed its pipe"
-        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
-    def end(self) -> None:
-        """It keeps nothing, so that it may end anywhere."""
-        self._process.kill()
-        self._process.join()
-        self.pipe.close()
-
-
-def _serve(do: Callable[[Any], Any], pipe: Connection) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        while True:
-            task = pipe.recv()
-            answer: _Answer
-            try:
-                answer = (do(task), None, "")
-            except Exception as error:
-                answer = (None, error, traceback.format_exc())
-            pipe.send(answer)
-    except (EOFError, OSError, KeyboardInterrupt):
-        return
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None  # spawned
-    parent.join()
-    os._exit(1)
+def _serve(pipe: Connection, do: Callable[[Any], Any]) -> None:
+    while True:
+        task = pipe.recv()
+        answer: _Answer
+        try:
+            answer = (do(task), None, "")
+        except Exception as error:
+            answer = (None, error, traceback.format_exc())
+        pipe.send(answer)

@@ -86,7 +86,7 @@ class Problem:
     def __post_init__(self) -> None:
         bind(type(self))
         axes = {}
-        for field in _kernel_fields(type(self)):
+        for field in kernel_fields(type(self)):
             if hasattr(self, field):
                 where = f"{type(self).__name__}.{field}"
                 value, axes[field] = unpack(getattr(self, field), where)
@@ -118,6 +118,11 @@ class Problem:
 
 def bind(cls: type[Problem]) -> None:
     """Tell the dispatch what a class's functions do now: edits of what they call make a new record type."""
+    register_functions(cls, cls.__name__, kernel_fields(cls) or [_NOTHING])
+
+
+def register_functions(cls: type[Problem], stem: str, fields: list[str]) -> None:
+    """Let records of a new type, with these fields, do what the class's functions do."""
     functions: dict[str, Any] = {name: getattr(cls, name) for name in _METHODS if hasattr(cls, name)}
     for entry in cls.capabilities:
         functions |= entry.functions()
@@ -127,12 +132,12 @@ def bind(cls: type[Problem]) -> None:
     functions = with_defaults({**DEFAULTS, **functions})
     digest, helpers = digest_of_functions({k: b for k, b in functions.items() if isinstance(b, FunctionType)})
     register_helpers(helpers)
-    cls._record_type = record_type(f"{cls.__name__}_{digest}", _kernel_fields(cls) or [_NOTHING])
+    cls._record_type = record_type(f"{stem}_{digest}", fields)
     for name, function in functions.items():
         register(name, cls._record_type, function)
 
 
-def _kernel_fields(cls: type[Problem]) -> list[str]:
+def kernel_fields(cls: type[Problem]) -> list[str]:
     """Fields that kernels see: all but those annotated as text."""
     return [f.name for f in dataclasses.fields(cls) if f.type not in (str, "str")]  # type: ignore[arg-type]
 

@@ -11,9 +11,12 @@ from typing import Any
 import numba
 import numpy as np
 
+from systola.engines.engine import Design
 from systola.errors import InputError
 from systola.model.problem import Problem, space_of
 from systola.run.budget import Stop
+
+_FEW_EVALUATIONS = 500  # that a black box gets by default
 
 
 def check_problem(problem: Any) -> None:
@@ -36,6 +39,28 @@ def make_stop(stop: Any) -> Stop:
     if isinstance(stop, (int, float, np.integer, np.floating)) and not isinstance(stop, bool):
         return Stop(seconds=float(stop))
     raise InputError(f"`stop` must be a budget such as Seconds(10) | Target(5), or seconds, but got {stop!r}")
+
+
+def usual_evaluations(design: Design) -> int:
+    """A budget that suits the size of a problem: what an engine makes by default."""
+    return design.started + design.steps * design.per_step
+
+
+def limit(stop: Stop, designs: list[Design], few: bool, races: bool = False) -> Stop:
+    """A budget by which a run ends; an InputError if it is not even enough to begin with."""
+    if not stop.limited and few:
+        stop = stop | Stop(evaluations=max(_FEW_EVALUATIONS, designs[0].started + 10 * designs[0].per_step))
+    elif not stop.limited and races:  # whose steps are of several sizes
+        stop = stop | Stop(evaluations=usual_evaluations(designs[0]))
+    elif not stop.limited:
+        stop = stop | Stop(iterations=max(d.steps for d in designs))
+    started = sum(d.started for d in designs)
+    if stop.evaluations is not None and stop.evaluations < started:
+        raise InputError(
+            f"`evaluations` must be at least {started}, the size of the first population, but got "
+            f"{stop.evaluations}; choose a smaller grid or population"
+        )
+    return stop
 
 
 def check_paths(**paths: Any) -> None:

@@ -126,6 +126,3 @@ class Execution(Protocol):
 
     def race(self) -> list[dict[str, Any]] | None:
         """What the engines of a race did; None where there was none."""
-
-    def close(self) -> None:
-        """Leave nothing at work behind."""

@@ -14,7 +14,7 @@ from systola.run.budget import Budget, Spent, Stop
 from systola.run.checkpoint import read_state, write_checkpoint
 from systola.run.ending import ask_to_stop, time_limit
 from systola.run.execution import CALL_SECONDS, REPORT_SECONDS, Callback, Progress
-from systola.run.search import Found, Search, Solutions
+from systola.run.search import Found, Saved, Search, Solutions
 from systola.run.trace import Sample, Trace
 from systola.run.units import objective_of, reaches, violation_of
 from systola.signals import Interruption, held_signals
@@ -56,7 +56,7 @@ class Run:
     @property
     def repeatable(self) -> bool:
         # "seconds" alone are not in every budget: a cap may have been met.
-        return self.stop.repeatable and self.reason not in ("interrupted", "callback", "seconds")
+        return self.stop.repeatable and self.reason not in ("interrupted", "callback", "failed", "seconds")
 
     @property
     def backend(self) -> str:
@@ -82,26 +82,39 @@ class Run:
         self._tell(Progress("compiling", 0, 0, 0.0, memory=self.search.memory))
         if self.failure:
             raise self.failure
-        self.search.compile()
+        try:
+            self.search.compile()
+        except BaseException:
+            self.search.close()
+            raise
 
     def ask_to_stop(self) -> None:
         self.interruption.asked = True
         ask_to_stop([self.search])
 
     def go(self, solutions: Solutions = ()) -> None:
+        try:
+            self._go(solutions)
+        finally:
+            self.search.close()
+
+    def begin(self) -> None:
+        """Start the clock, and go on from a checkpoint if there is one."""
         self._began = self._reported = self._saved = time.perf_counter()
         if self.resumed is not None:
             state, arrays = self.resumed
             self.search.restore(state, arrays)
             self._earlier, self.trace = state["seconds"], Trace.from_json(state["trace"])
+
+    def _go(self, solutions: Solutions) -> None:
+        self.begin()
         with time_limit(self._budget.seconds_left(self.seconds), lambda: ask_to_stop([self.search])):
             try:
                 if self.resumed is None:
                     self._start(solutions)
-                while not self._is_over(spent := self._take_stock()):
-                    self._advance(spent)
+                while self.take_turn():
                     self._report("running")
-                    if self.checkpoint and self.search.whole and self._is_due():
+                    if self._is_due():
                         self._save()
             except KeyboardInterrupt:
                 self.reason = "interrupted"
@@ -127,23 +140,30 @@ class Run:
     def race(self) -> list[dict[str, Any]] | None:
         return self.search.race()
 
-    def close(self) -> None:
-        self.search.close()
-
     def _start(self, solutions: Solutions) -> None:
         self.search.start(solutions)
         self._report("starting")
         while not self.search.whole and not self._must_leave():
             self.search.advance(0, CALL_SECONDS)
             self._report("starting")
+            if not self.search.whole and self._is_due():
+                self._save()
         self._sample()
+
+    def take_turn(self) -> bool:
+        """Let the search go on for a moment; False if the run is over."""
+        spent = self._take_stock()
+        if self._is_over(spent):
+            return False
+        self._advance(spent)
+        return True
 
     def _advance(self, spent: Spent) -> None:
         """A call's worth of steps; none past a sample that is due or a budget."""
         search, budget = self.search, self._budget
         due = self.trace.next_step(search.step) - search.step
         steps, seconds = min(due, budget.steps_left(spent)), min(CALL_SECONDS, budget.seconds_left(spent.seconds))
-        if search.advance(steps, seconds):
+        if search.advance(steps, seconds) or (search.whole and not self.trace.samples):
             self._sample()
         if search.whole:
             self._whole = self.seconds
@@ -163,6 +183,8 @@ class Run:
     def _is_over(self, spent: Spent) -> bool:
         if self.interruption.asked:
             self.reason = "interrupted"
+        if self.search.failure:
+            self.failure, self.reason = self.failure or self.search.failure, self.reason or "failed"
         if not self.search.whole:
             if self._must_leave() and not self.reason:
                 self.reason = "seconds"
@@ -174,7 +196,8 @@ class Run:
     def _must_leave(self) -> bool:
         """Whether to end within a step; whatever else ends a run waits for its end, or it could not be repeated."""
         over = self._budget.seconds_left(self.seconds) <= 0
-        return over or self.interruption.asked or self.failure is not None
+        failed = self.failure is not None or self.search.failure is not None
+        return over or self.interruption.asked or failed
 
     def _sample(self) -> None:
         search = self.search
@@ -213,17 +236,17 @@ class Run:
         )
 
     def _is_due(self) -> bool:
+        if self.checkpoint is None or not (self.search.whole or self.search.saves_within):
+            return False
         return time.perf_counter() - self._saved >= self.checkpoint_every
 
     def _save(self) -> None:
         assert self.checkpoint is not None
         self._saved = time.perf_counter()
-        saved = self.search.save()
+        saved = self.saved()
         if saved is None:
             return
         state, arrays = saved
-        seconds = self.seconds if self.search.whole else self._whole
-        state = {**self.identity, **state, "seconds": seconds, "trace": self.trace.to_json()}
         self.notes = [n for n in self.notes if not n.startswith("checkpoint")]
         try:
             write_checkpoint(self.checkpoint, state, arrays)
@@ -231,6 +254,14 @@ class Run:
         except OSError as error:
             # The run is worth more than its checkpoint: go on, try again next time, and say so at the end.
             self.notes.append(f"checkpoint {self.checkpoint} could not be written: {error.strerror}")
+
+    def saved(self) -> Saved | None:
+        """What a checkpoint holds; None if there is no whole step to go on from."""
+        saved = self.search.save()
+        if saved is None:
+            return None
+        seconds = self.seconds if self.search.whole else self._whole
+        return {**self.identity, **saved[0], "seconds": seconds, "trace": self.trace.to_json()}, saved[1]
 
 
 def run_search(

@@ -10,7 +10,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from systola.backends.cpu import evaluate_compiled
-from systola.errors import ObjectiveError, SlowObjectiveWarning
+from systola.errors import InputError, ObjectiveError, SlowObjectiveWarning
 from systola.jit.records import widen
 from systola.model.encodings import Array
 from systola.model.objective import MOST_MEASURES, evaluate
@@ -20,6 +20,7 @@ from systola.run.faults import explain_refusal
 
 def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int, Any]:
     """Whether the objective compiles, how many numbers it returns, and whether they are integers."""
+    _check_there_is_one(problem)
     compiled = not numba.config.DISABLE_JIT
     try:
         value = (
@@ -44,6 +45,11 @@ def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int
             raise _raised(problem, probe, error) from error
     except Exception as error:
         raise _raised(problem, probe, error) from error
+    return compiled, *kind_of_measures(problem, value, compiled)
+
+
+def kind_of_measures(problem: Problem, value: Any, compiled: bool) -> tuple[int, Any]:
+    """How many numbers the objective returns, and of which type, by what it returned once."""
     values = value if isinstance(value, tuple) else (value,)
     if not 1 <= len(values) <= MOST_MEASURES or not all(
         isinstance(v, (int, float, np.integer, np.floating, np.bool_)) for v in values
@@ -60,7 +66,27 @@ def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int
     # Interpreted code may return 0 here and 0.5 elsewhere; compiled code has one type for good, and so has our own.
     steady = compiled or type(problem).evaluate.__module__.startswith("systola.")  # type: ignore[attr-defined]
     whole = all(isinstance(v, (int, np.integer)) for v in values) and steady
-    return compiled, len(values), np.int64 if whole else np.float64
+    return len(values), np.int64 if whole else np.float64
+
+
+def compiles(problem: Problem, probe: Array) -> bool:
+    """Whether Numba can compile the objective; it is not called."""
+    _check_there_is_one(problem)
+    if numba.config.DISABLE_JIT:
+        return False
+    try:
+        evaluate_compiled.compile((numba.typeof(record_of(problem)), numba.typeof(probe)))
+    except NumbaError:
+        return False
+    return True
+
+
+def _check_there_is_one(problem: Problem) -> None:
+    if type(problem).evaluate is None:  # type: ignore[attr-defined]
+        raise InputError(
+            f"`evaluate` of {type(problem).__name__} is None: its solutions are measured elsewhere; use ask_and_tell, "
+            "or write the method"
+        )
 
 
 def _raised(problem: Problem, probe: Array, error: Exception) -> ObjectiveError:

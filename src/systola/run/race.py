@@ -16,13 +16,13 @@ from functools import cmp_to_key
 from typing import Any
 
 from systola.backends.session import Setup
-from systola.engines.engine import Design
 from systola.engines.race import Race
 from systola.errors import InputError
 from systola.model.encodings import Array
 from systola.model.population import Population, ranks_above
 from systola.model.problem import Problem, record_of
 from systola.reading import is_number, is_whole
+from systola.run.arguments import usual_evaluations
 from systola.run.budget import Budget, Spent, Stop
 from systola.run.engine_search import EngineSearch
 from systola.run.execution import CALL_SECONDS
@@ -360,11 +360,6 @@ class RaceSearch(Search):
 
     def _unfinished(self, racer: Racer) -> str:
         return "the run ended before the race" if racer.started else "left out: the run ended before its turn"
-
-
-def usual_evaluations(design: Design) -> int:
-    """A budget that suits the size of a problem: what the first engine of a race would make by itself."""
-    return design.started + design.steps * design.per_step
 
 
 def open_race(race: Race, setup: Setup, stop: Stop, open_one: Callable[[Setup], EngineSearch]) -> RaceSearch:

@@ -69,6 +69,10 @@ class Search(Protocol):
         Whether the search stands between two steps; False within a long one, or if one was left because of `stop`.
     finished : bool
         Whether there is nothing left to do, as when an exact method has proved its solution best.
+    saves_within : bool
+        Whether `save` gives more within a step than before it, so that it is worth calling then.
+    failure : Exception, optional
+        Why the search cannot go on, if so; its best solution is still one.
     """
 
     problem: Problem
@@ -77,6 +81,8 @@ class Search(Protocol):
     per_step: int = 1
     whole: bool = True
     finished: bool = False
+    saves_within: bool = False
+    failure: Exception | None = None
 
     @property
     def backend(self) -> str:
@@ -141,14 +147,14 @@ class Search(Protocol):
         `advance` makes no more steps afterwards. Searches whose calls are short need do nothing.
         """
 
+    def close(self) -> None:
+        """The run is over: end processes and the like. What was found can still be asked for."""
+        return
+
     def population(self) -> Population | None:
         """A copy of the population, if there is one."""
         return None
 
     def race(self) -> list[dict[str, Any]] | None:
         """Of a race of several searches: what each of them did and what became of it."""
-        return None
-
-    def close(self) -> None:
-        """Leave nothing at work behind; nothing else is called afterwards."""
         return None

@@ -16,6 +16,7 @@ from systola.engines.pareto import PLS
 from systola.engines.tabu import Tabu
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
+from systola.islands.identity import parameters_of
 from systola.lab.experiment import Job, count_runs
 from systola.lab.profile import MOMENTS, REPEATS, profile_search
 from systola.lab.published import load_figures
@@ -23,7 +24,7 @@ from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
 from systola.model.problem import Problem, digest_of, senses_of
 from systola.run.budget import Stop
-from systola.solve import parameters_of, solve
+from systola.solve import solve
 
 EXPERIMENT = "mls"
 FULL_RUNS, QUICK_RUNS = 3, 1  # the paper has 50; its times hardly vary, and nor do ours

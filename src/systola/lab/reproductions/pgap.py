@@ -15,6 +15,7 @@ from typing import Any
 
 from systola.engines.steady_state import SteadyState
 from systola.errors import InputError
+from systola.islands.identity import parameters_of
 from systola.islands.islands import Islands
 from systola.lab.experiment import Job, count_runs
 from systola.lab.published import PublishedFigures, load_figures
@@ -26,7 +27,7 @@ from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
 from systola.model.problem import digest_of
 from systola.run.budget import Stop
-from systola.solve import parameters_of, solve
+from systola.solve import solve
 
 ONE = SteadyState(crossover_probability=1, mutation_probability=1)  # as Chu, Beasley 1997, whom Table 3 follows
 TWO = Islands(ONE, 2)

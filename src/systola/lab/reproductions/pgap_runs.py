@@ -12,6 +12,7 @@ import numpy as np
 
 from systola.engines.steady_state import SteadyState
 from systola.errors import InputError
+from systola.islands.identity import parameters_of
 from systola.islands.islands import Islands
 from systola.lab.experiment import Job
 from systola.lab.simulation import MODES
@@ -19,7 +20,7 @@ from systola.lab.store import Store
 from systola.model.problem import Problem, digest_of
 from systola.run.budget import Stop
 from systola.run.result import Result
-from systola.solve import parameters_of, solve
+from systola.solve import solve
 
 EXPERIMENT = "pgap"
 

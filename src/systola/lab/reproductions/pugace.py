@@ -18,13 +18,14 @@ from systola.engines.engine import Engine
 from systola.engines.presets import recommend
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
+from systola.islands.identity import parameters_of
 from systola.lab.experiment import Job, count_runs
 from systola.lab.published import load_figures
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
 from systola.model.problem import Problem, digest_of, space_of
 from systola.run.budget import Stop
-from systola.solve import parameters_of, solve
+from systola.solve import solve
 
 EXPERIMENT = "pugace"
 FULL_RUNS, QUICK_RUNS = 10, 3  # with fewer than 3, no one-sided test of 14 can be significant

@@ -1,0 +1,76 @@
+"""What is done where solutions are measured elsewhere: which engine is taken, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import time
+from concurrent.futures import Executor
+from contextlib import suppress
+from typing import Any
+
+import numba
+
+from systola.black_box.worker_search import WorkerSearch
+from systola.engines.engine import Engine, check_number
+from systola.errors import InputError
+from systola.islands.islands import Islands
+from systola.model.objective import MOST_MEASURES
+from systola.model.problem import Problem, senses_of, space_of
+from systola.run.budget import Stop
+from systola.run.probing import compiles, evaluate_interpreted
+
+_FEW = 2000  # evaluations
+
+
+def open_workers(
+    problem: Problem,
+    engine: Engine | Islands,
+    seed: int,
+    where: tuple[str, int | None],
+    workers: int | Executor,
+    evaluation_seconds: float | None,
+) -> WorkerSearch:
+    """A search whose solutions are measured by workers; `where` are backend and threads."""
+    refuse_other_ways("with `workers`", engine, *where)
+    assert not isinstance(engine, Islands)
+    return WorkerSearch(problem, engine, seed, where[0] == "cpu", workers, evaluation_seconds)
+
+
+def default_algorithm(problem: Problem, elsewhere: bool, stop: Stop) -> str:
+    """What is taken if no engine is named: for few evaluations another one than for many.
+
+    They are few where solutions are measured elsewhere; by the budget; and by how long one takes, where Numba cannot
+    compile it and the budget is in seconds.
+    """
+    if elsewhere:
+        return "black-box"
+    if type(problem).__module__.startswith("systola."):
+        return "auto"
+    expected = math.inf if stop.evaluations is None else stop.evaluations
+    if stop.seconds is not None and not numba.config.DISABLE_JIT:
+        example = problem.encoding.example(space_of(problem))
+        if not compiles(problem, example):
+            began = time.perf_counter()
+            with suppress(Exception):  # whatever it is, the run will tell it
+                evaluate_interpreted(problem, example)
+            expected = min(expected, stop.seconds / max(1e-9, time.perf_counter() - began))
+    return "black-box" if expected < _FEW else "auto"
+
+
+def refuse_other_ways(how: str, engine: Any, backend: str, threads: int | None) -> None:
+    """An InputError if the engine's kernels are to run where solutions cannot be measured from outside."""
+    if isinstance(engine, Islands):
+        raise InputError(f"{how} there is one population, but islands have several; name the engine of a deme")
+    if backend == "cuda":
+        raise InputError(f"{how} the engine runs on the CPU, but the backend is cuda; leave it out")
+    if threads is not None:
+        raise InputError(f"{how} the engine runs on one thread, but `threads` is {threads!r}; leave it out")
+
+
+def check_measures_told(problem: Problem, measures: int | None) -> int:
+    """How many numbers are told of a solution: at least the objectives."""
+    least = len(senses_of(problem))
+    if measures is None:
+        return least
+    check_number("measures", measures, least, MOST_MEASURES)
+    return int(measures)

@@ -1,0 +1,110 @@
+"""A process of our own with a pipe to it. It ends with the process that started it, whatever ends that one."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import connection, resource_tracker
+from multiprocessing.connection import Connection
+from typing import Any
+
+_STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_LAST_BREATH = 2.0  # seconds from the end of a pipe to that of the process
+
+
+class ChildProcess:
+    """Spawned, never forked: a fork after threads were started can hang.
+
+    Parameters
+    ----------
+    serve
+        What it does, a function of a module: it is given its end of the pipe, and the arguments.
+    """
+
+    def __init__(self, serve: Callable[..., None], *arguments: Any) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_begin, args=(serve, theirs, *arguments), daemon=True)
+        resource_tracker.ensure_running()  # which unblocks signals when it starts
+        # Ctrl-C goes to all processes of a terminal, `timeout` signals them all, too: children leave it to us.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        self._is_ended = False
+        theirs.close()  # so that its death is the end of the pipe
+
+    def send(self, message: Any) -> None:
+        """Tell it something; if it has died, the end of the pipe will tell."""
+        with suppress(OSError):
+            self.pipe.send(message)
+
+    def receive(self) -> Any:
+        """What it says, which is never None; None if it is dead."""
+        try:
+            return self.pipe.recv()
+        except (EOFError, OSError):
+            return None
+
+    def explain(self) -> str:
+        """Why a dead one died."""
+        connection.wait([self._process.sentinel], _LAST_BREATH)
+        self.end()
+        code = self.exit_code
+        if code is None:
+            return "it closed its pipe"
+        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of one that has ended."""
+        return self._process.exitcode
+
+    def end(self) -> None:
+        """At once: it keeps nothing. What it has started ends, too, if it leads a group of its own."""
+        if self._is_ended:
+            return
+        self._is_ended = True
+        if self._process.pid is not None and hasattr(os, "killpg"):
+            with suppress(OSError):  # there is no such group
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.join()
+        self.pipe.close()
+
+
+def _begin(serve: Callable[..., None], pipe: Connection, *arguments: Any) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        serve(pipe, *arguments)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # spawned
+    parent.join()
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+def lead_own_group() -> None:
+    """In a child: signals of the terminal do not reach it, and what it starts ends with it, and can be signalled.
+
+    Signals that ask to end are unblocked again, since whatever is started here inherits what is blocked; here they
+    do nothing.
+    """
+    if hasattr(os, "setpgid"):
+        os.setpgid(0, 0)
+    for number in _STOPPING:
+        signal.signal(number, _leave_it_to_the_parent)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
+
+
+def _leave_it_to_the_parent(number: int, frame: Any) -> None:
+    pass

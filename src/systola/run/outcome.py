@@ -1,0 +1,143 @@
+"""The result of a run: its best solution is evaluated anew, in exact integers where there are integers."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+
+from systola.backends import cpu
+from systola.engines.pareto import PLS
+from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError
+from systola.model.capabilities import Bound, capability
+from systola.model.encodings import Array
+from systola.model.exact import check_exactly
+from systola.model.names import labels_of
+from systola.model.objective import violation
+from systola.model.problem import digest_of, record_of, senses_of, space_of
+from systola.pareto.archive import nondominated
+from systola.run.execution import Execution
+from systola.run.faults import explain_fault
+from systola.run.probing import evaluate_interpreted
+from systola.run.result import Result
+from systola.run.units import objective_of, violation_of
+
+
+def _front_of(run: Execution, engine: PLS | None) -> tuple[list[list[Any]] | None, Array | None]:
+    """What an engine that keeps members has found: objectives and decisions, no one dominated and none twice.
+
+    Only those with the least violation: feasible ones, if there are any.
+    """
+    population, problem = run.population() if engine else None, run.problem
+    if population is None or engine is None:
+        return None, None
+    measures, rows = engine.members(population)
+    broken = [violation(record_of(problem), row) for row in measures]
+    least = min(broken, default=0)
+    sound = [not value > least for value in broken]
+    vectors, rows = measures[sound][:, : len(senses_of(problem))], rows[sound]
+    kept = nondominated(-vectors * np.array(senses_of(problem)))
+    vectors, rows = vectors[kept], rows[kept]
+    ranked = np.lexsort(vectors.T[::-1])
+    front = [objective_of(problem, vector) for vector in vectors[ranked]]
+    return [v if isinstance(v, list) else [v] for v in front], problem.encoding.load(space_of(problem), rows[ranked])
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a result says of its run beside what the run itself knows."""
+
+    algorithm: str
+    parameters: dict[str, Any]
+    instance: str
+    archiving: PLS | None = None  # the engine, if it keeps a front
+
+
+def make_result(run: Execution, told: Told, compiled: bool, measured: Any = None) -> Result:
+    """The result of a run, its best solution evaluated anew; `measured` is what a user has told of it instead."""
+    problem, seconds = run.problem, run.seconds  # what follows may be compiled first, and is no part of the run
+    best = run.best()
+    measures, decisions = best.measures, best.decisions
+    try:
+        problem.encoding.store(space_of(problem), decisions[None])
+    except InputError as error:
+        raise CheckFailed(
+            f"an operator of {told.algorithm} broke the encoding of {type(problem).__name__}: {error}"
+        ) from None
+    # A copy: what is reported stays as it is, whatever `evaluate` does to what it is given.
+    if measured is not None:
+        plain: Any = measured
+    elif compiled:
+        plain = cpu.evaluate_compiled(record_of(problem), decisions.copy())
+    else:
+        plain = evaluate_interpreted(problem, decisions)
+    again = np.array(plain if isinstance(plain, tuple) else (plain,), measures.dtype)
+    exact = measures.dtype == np.int64
+    # Integers agree exactly; float sums made in another order may differ by rounding.
+    if not (np.array_equal(again, measures) if exact else np.allclose(again, measures, rtol=1e-9, atol=1e-9)):
+        raise CheckFailed(
+            f"the best solution was worth {measures.tolist()} in the search but is worth {again.tolist()} by the "
+            f"plain objective of {type(problem).__name__}; one of its capabilities is wrong: find it with "
+            "systola.extend.check_problem"
+        )
+    if not np.isfinite(again).all():
+        raise ObjectiveError(
+            f"{type(problem).__name__}.evaluate {explain_fault(problem, decisions)} for the best solution, "
+            f"{np.array2string(decisions, threshold=20)}"
+        )
+    if measured is None:
+        check_exactly(problem, decisions, plain, run.stop.seconds)
+    measures = again
+    broken = violation_of(problem, measures)
+    notes = list(run.notes)
+    if run.stop.cap is not None and run.reason == "seconds":
+        notes.append(
+            f"the run met its cap of {run.stop.cap:g} s before its budget of work was used up, so that it cannot be "
+            "repeated; give `stop` to choose another budget"
+        )
+    if broken != 0:
+        notes.append(
+            f"no feasible solution was found: the best one breaks constraints by {broken:g}; search longer, or check "
+            "whether there is one"
+        )
+        warnings.warn(notes[-1], InfeasibleWarning, stacklevel=4)
+    found = measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,))
+    objective = objective_of(problem, found)
+    known = capability(problem, Bound)
+    bound = known.value(problem) if known else None
+    front, front_solutions = _front_of(run, told.archiving)
+    return Result(
+        instance=told.instance or str(problem),
+        problem=type(problem).__name__,
+        algorithm=told.algorithm,
+        parameters=told.parameters,
+        seed=run.identity["seed"],
+        objective=objective,
+        feasible=broken == 0,
+        violation=broken,
+        bound=bound,
+        gap=abs(bound - objective) / max(abs(bound), 1e-9) if bound is not None and broken == 0 else None,
+        solution=decisions,
+        evaluations=run.evaluations,
+        iterations=run.step,
+        found_at=best.step,
+        seconds=seconds,
+        stop=run.reason,
+        repeatable=run.repeatable,
+        backend=run.backend,
+        threads=run.threads,
+        digest=digest_of(problem),
+        limits={k: v for k, v in run.stop.__dict__.items() if v is not None},
+        trace=run.trace,
+        front=front,
+        front_solutions=front_solutions,
+        islands=run.report(),
+        race=run.race(),
+        names=labels_of(problem),
+        notes=notes,
+        versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
+    )
