@@ -33,7 +33,6 @@ BINARY = [
     sy.HillClimbing(),
     sy.HillClimbing(improvement="first", on_local_optimum="restart"),
     sy.Tabu(),
-    sy.SimulatedAnnealing(chains=2),
 ]
 ORDERED = [
     sy.Cellular(**SMALL),
@@ -47,6 +46,7 @@ PAIRS = [
     *((Weighted(20), engine) for engine in BINARY),
     *((Tour(7), engine) for engine in ORDERED),
     *((Limited(6, 9), engine) for engine in (sy.Cellular(**SMALL), sy.SteadyState(size=6), sy.HillClimbing())),
+    (Weighted(6), sy.SimulatedAnnealing(chains=2)),  # it asks often, so let there be few solutions
     (small_knapsack(20), sy.SGS("B", length=6, width=2)),  # with capabilities, which change no run
 ]
 
@@ -73,7 +73,7 @@ def measures_of(problem: sy.Problem) -> int:
 @pytest.mark.filterwarnings("ignore::systola.SlowObjectiveWarning", "ignore::systola.InfeasibleWarning")
 @pytest.mark.parametrize(("problem", "engine"), PAIRS, ids=lambda value: getattr(value, "name", type(value).__name__))
 def test_it_is_the_run_of_solve(problem, engine):
-    stop = sy.Iterations(1 if isinstance(engine, sy.SimulatedAnnealing) else 5)  # it goes a long way in a step
+    stop = sy.Iterations(5)
     search = sy.ask_and_tell(problem, engine, stop=stop, seed=4, backend="python", measures=measures_of(problem))
     count = converse(search, problem)
     wanted = sy.solve(problem, engine, stop=stop, seed=4, backend="python")
@@ -85,12 +85,12 @@ def test_it_is_the_run_of_solve(problem, engine):
 
 
 def test_compiled_kernels_do_the_same():
-    """As the run of a compiled objective."""
+    """As interpreted ones, which are quicker to start."""
     problem, options = Balance(np.random.default_rng(3).random(20)), {"stop": sy.Iterations(12), "seed": 2}
     search = sy.ask_and_tell(problem, **options)
     converse(search, problem)
     assert search.result().backend == "cpu"
-    assert story(search.result()) == story(sy.solve(problem, "black-box", **options))
+    assert story(search.result()) == story(sy.solve(problem, "black-box", backend="python", **options))
 
 
 def test_an_engine_of_ones_own():
