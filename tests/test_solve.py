@@ -736,7 +736,7 @@ def test_other_encodings_have_a_recommended_engine():
             return x[0]
 
     result = sy.solve(Tour(4), stop=sy.Iterations(1), backend="python")
-    assert (result.algorithm, result.objective) == ("sa", 3)
+    assert (result.algorithm, result.objective) == ("race", 3)
 
 
 def test_the_plain_objective_agrees():

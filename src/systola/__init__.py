@@ -8,9 +8,11 @@ from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.hill_climbing import HillClimbing
 from systola.engines.iterated_greedy import IteratedGreedy
+from systola.engines.iterated_local_search import IteratedLocalSearch
 from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
+from systola.engines.race import Race
 from systola.engines.random_search import RS
 from systola.engines.steady_state import SteadyState
 from systola.engines.systolic import SGS
@@ -99,6 +101,7 @@ __all__ = [
     "Integers",
     "Islands",
     "IteratedGreedy",
+    "IteratedLocalSearch",
     "Iterations",
     "Knapsack",
     "LocalSearch",
@@ -111,6 +114,7 @@ __all__ = [
     "Problem",
     "Progress",
     "QuadraticAssignment",
+    "Race",
     "Reassignments",
     "Repair",
     "Result",

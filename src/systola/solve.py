@@ -15,11 +15,11 @@ import numpy as np
 from systola.backends import cpu
 from systola.backends.session import Session, Setup
 from systola.black_box.ask_and_tell import AskAndTell
-from systola.black_box.opening import check_measures_told, default_algorithm, open_workers, refuse_other_ways
+from systola.black_box.opening import check_measures_told, fit, open_workers, refuse_other_ways
 from systola.black_box.search import AskingSearch
-from systola.engines.catalog import make_engine
-from systola.engines.engine import Engine
+from systola.engines.engine import Design, Engine
 from systola.engines.pareto import PLS
+from systola.engines.race import Race
 from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
@@ -32,19 +32,19 @@ from systola.model.encodings import Array
 from systola.model.exact import check_exactly
 from systola.model.names import labels_of
 from systola.model.objective import violation
-from systola.model.problem import Problem, bind, can_compare, digest_of, record_of, senses_of, space_of
+from systola.model.problem import Problem, digest_of, record_of, senses_of, space_of
 from systola.model.rng import check_seed
 from systola.pareto.archive import nondominated
 from systola.run.arguments import (
     check_backend,
     check_options,
     check_paths,
-    check_problem,
+    few_evaluations,
     limit,
     make_stop,
     within_memory,
 )
-from systola.run.budget import Stop
+from systola.run.budget import Stop, explain_cap, guard
 from systola.run.checkpoint import read_state
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, rows_of
@@ -52,6 +52,7 @@ from systola.run.execution import Callback, Execution
 from systola.run.faults import explain_fault
 from systola.run.loop import Run
 from systola.run.probing import evaluate_interpreted, measures_of
+from systola.run.race import open_race, usual_evaluations
 from systola.run.result import Result
 from systola.run.search import Search
 from systola.run.units import objective_of, violation_of
@@ -90,8 +91,9 @@ def solve(
         threads of this process, or, if it was started by mpiexec or srun, on all processes of the job, each of which
         gets the same result, but for the list of demes: the first process is told of all, others of their own.
     stop : Stop or float, optional
-        Budgets, combined with ``|``, or a number of seconds; by default the engine's own number of iterations, or 500
-        evaluations with `workers`, or if no engine is given and Numba cannot compile the objective.
+        Budgets, combined with ``|``, or a number of seconds; by default the engine's own number of iterations, and for
+        the recommended engine at most a minute: meeting that is noted, and the result is then not repeatable. With
+        `workers`, or if no engine is given and Numba cannot compile the objective, 500 evaluations, however long.
     seed : int
         The same seed gives the same result, bit for bit, on any number of threads and on any backend.
     backend : {"cpu", "cuda", "python"}
@@ -128,7 +130,8 @@ def solve(
     check_options(callback, checkpoint_every, instance)
     check_paths(checkpoint=checkpoint, resume=resume, record=record, replay=replay)
     with interruptible():  # until there is something to lose
-        problem, engine, few = _fit(problem, engine, workers is not None)
+        recommended, stop = engine in (None, "auto"), make_stop(stop)
+        problem, engine, few = fit(problem, engine, workers is not None)
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
         box = None
@@ -138,7 +141,7 @@ def solve(
             raise InputError("`evaluation_seconds` is for evaluations in processes of their own; give `workers`, too")
         with within_memory(problem):
             designs = [box.design] if box else plan_demes(problem, engines)
-            stop = limit(make_stop(stop), designs, few)
+            stop = limit(guard(stop) if recommended and not few else stop, designs, _usual(engine, designs[0], few))
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
@@ -163,19 +166,28 @@ def solve(
             raise InputError("`record` and `replay` are for islands, but the engine is another one; leave them out")
         else:
             setup = Setup(problem, designs[0], measures, dtype, seed)
+
+            def open_one(setup: Setup) -> EngineSearch:
+                with within_memory(problem):
+                    return EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
+
             search: Search
             if box:
                 search, box.probe = box, probe
+            elif isinstance(engine, Race):
+                search = open_race(engine, setup, stop, open_one)
             else:
-                with within_memory(problem):
-                    search = EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
+                search = open_one(setup)
             identity = identify(problem, designs[0], engine, seed)
             state = read_state(resume, identity) if resume else None
             run = Run(search, stop, callback, *saving, identity, state)
         run.compile()
-    with held_signals(run.ask_to_stop) as run.interruption:
-        run.go(given)
-        result = _result_of(run, engine, instance, compiled)
+    try:
+        with held_signals(run.ask_to_stop) as run.interruption:
+            run.go(given)
+            result = _result_of(run, engine, instance, compiled)
+    finally:
+        run.close()
     if run.failure:
         attach_result(run.failure, result)
         raise run.failure
@@ -204,7 +216,7 @@ def open_search(
     """
     check_environment()
     seed = check_seed(seed)
-    problem, chosen, _ = _fit(problem, engine)
+    problem, chosen, _ = fit(problem, engine)
     if isinstance(chosen, Islands):
         raise InputError("islands are several searches, but one is wanted; name the engine of a deme")
     check_backend(backend, threads)
@@ -247,14 +259,14 @@ def ask_and_tell(
     check_environment()
     seed = check_seed(seed)
     check_paths(resume=resume)
-    problem, chosen, few = _fit(problem, engine, True)
+    problem, chosen, _ = fit(problem, engine, True)
     check_backend(backend, None)
     refuse_other_ways("where you measure solutions", chosen, backend, None)
     assert not isinstance(chosen, Islands)
     with within_memory(problem):
         search = AskingSearch(problem, chosen, seed, backend == "cpu")
         search.prepare(check_measures_told(problem, measures), np.float64)
-        budget = limit(make_stop(stop), [search.design], few)
+        budget = limit(make_stop(stop), [search.design], few_evaluations(search.design))
     identity = identify(problem, search.design, chosen, seed)
     state = read_state(resume, identity) if resume else None
     run = Run(search, budget, identity=identity, resumed=state)
@@ -263,28 +275,11 @@ def ask_and_tell(
     return asking
 
 
-def _fit(
-    problem: Problem, engine: Engine | Islands | str | None, black_box: bool = False
-) -> tuple[Problem, Engine | Islands, bool]:
-    """A problem that can be solved, the engine that is meant, and whether by default few evaluations are made."""
-    check_problem(problem)
-    bind(type(problem))
-    if engine is None:
-        engine = default_algorithm(problem, black_box)
-        black_box = engine != "auto"
-    if isinstance(engine, str):
-        engine = make_engine(engine, problem)
-    if isinstance(engine, type) or not (isinstance(engine, Islands) or hasattr(engine, "prepare")):
-        raise InputError(
-            f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
-        )
-    if not can_compare(problem) and not isinstance(engine, PLS):
-        raise InputError(
-            f"{type(problem).__name__} has {len(senses_of(problem))} objectives, and no method `fitness` that makes "
-            f"one number of them (larger is better), by which {engine.name} could compare solutions; add it, or take "
-            "PLS, which finds a front"
-        )
-    return problem, engine, black_box
+def _usual(engine: Engine | Islands, design: Design, few: bool) -> int | None:
+    """How many evaluations are made by default, if it is these that are counted."""
+    if few:
+        return few_evaluations(design)
+    return usual_evaluations(design) if isinstance(engine, Race) else None  # whose steps are of several sizes
 
 
 def _open_session(setup: Setup, backend: str, threads: int | None, device: Any) -> Session:
@@ -353,6 +348,8 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
     measures = again
     broken = violation_of(problem, measures)
     notes = [*run.notes, *(asking.notes if asking else ())]
+    if run.stop.cap is not None and run.reason == "seconds":
+        notes.append(explain_cap(run.stop))
     if broken != 0:
         notes.append(
             f"no feasible solution was found: the best one breaks constraints by {broken:g}; search longer, or check "
@@ -390,6 +387,7 @@ def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled
         front=front,
         front_solutions=front_solutions,
         islands=run.report(),
+        race=run.race(),
         names=labels_of(problem),
         notes=notes,
         versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},

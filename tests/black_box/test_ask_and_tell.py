@@ -33,6 +33,7 @@ BINARY = [
     sy.HillClimbing(),
     sy.HillClimbing(improvement="first", on_local_optimum="restart"),
     sy.Tabu(),
+    sy.Tabu(ties="random"),
 ]
 ORDERED = [
     sy.Cellular(**SMALL),
@@ -46,7 +47,8 @@ PAIRS = [
     *((Weighted(20), engine) for engine in BINARY),
     *((Tour(7), engine) for engine in ORDERED),
     *((Limited(6, 9), engine) for engine in (sy.Cellular(**SMALL), sy.SteadyState(size=6), sy.HillClimbing())),
-    (Weighted(6), sy.SimulatedAnnealing(chains=2)),  # it asks often, so let there be few solutions
+    (Weighted(6), sy.SimulatedAnnealing(chains=2)),  # these two ask often, so let there be few solutions
+    (Weighted(6), sy.IteratedLocalSearch()),
     (small_knapsack(20), sy.SGS("B", length=6, width=2)),  # with capabilities, which change no run
 ]
 
@@ -289,6 +291,8 @@ def test_wrong_solutions_are_sentences():
 def test_wrong_options_are_sentences(tmp_path):
     with pytest.raises(sy.InputError, match="islands have several; name the engine of a deme"):
         sy.ask_and_tell(Weighted(10), sy.Islands(sy.SGA(size=6)))
+    with pytest.raises(sy.InputError, match="a race has several; name one of them, or none"):
+        sy.ask_and_tell(Weighted(10), "race")
     with pytest.raises(sy.InputError, match="the backend is cuda; leave it out"):
         opened(backend="cuda")
     with pytest.raises(sy.InputError, match="`measures` must be a whole number with 1 <= measures <= 4"):

@@ -149,6 +149,7 @@ ANY_ENGINES: dict[str, Any] = {
     "hill-restart": sy.HillClimbing(on_local_optimum="restart"),
     "tabu": sy.Tabu(),
     "sa": sy.SimulatedAnnealing(chains=3, epoch=5),
+    "ils": sy.IteratedLocalSearch(chains=3, patience=5),
     "pls": sy.PLS(),
     "auto": "auto",
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
 
-from systola.model.rng import SEARCH, START, STEP, below, draw
+from systola.model.rng import CHANCE, SEARCH, START, STEP, below, draw
 
 Solution = list[int]
 _LN2 = 0.6931471805599453
@@ -116,10 +116,11 @@ def forbidden(name: str, neighbour: Neighbour, until: dict[Any, int], step: int)
 
 
 def tabu(
-    world: World, name: str, tenure: int, tenure_range: int, first: Solution, seed: int
+    world: World, name: str, tenures: tuple[int, int], ties: str, first: Solution, seed: int
 ) -> Iterator[tuple[State, str]]:
     """After each step from 0 on: the state, and what the step did."""
     x = best = list(first)
+    tenure, tenure_range = tenures
     found, step, did = 0, 0, "start"
     until: dict[Any, int] = {}  # the last step in which something must not come back
     while True:
@@ -127,12 +128,15 @@ def tabu(
         step += 1
         did, before = "wait", dict(until)
         allowed = [
-            neighbour
-            for neighbour in neighbours(world, name, x)
+            (neighbour, number)
+            for number, neighbour in enumerate(neighbours(world, name, x))
             if not forbidden(name, neighbour, until, step) or world.rank(neighbour.x) > world.rank(best)
         ]
         if allowed:
-            chosen = max(allowed, key=lambda neighbour: world.worth(neighbour.x))  # the first of equals
+            most = max(world.worth(neighbour.x) for neighbour, _ in allowed)
+            equals = [(neighbour, number) for neighbour, number in allowed if world.worth(neighbour.x) == most]
+            drawn = [numbers(seed, CHANCE, step, number, 0)[0] for _, number in equals]
+            chosen, _ = equals[drawn.index(min(drawn)) if ties == "random" else 0]
             for what, number in zip(chosen.takes, numbers(seed, STEP, step, 0, 0), strict=False):
                 until[what] = step + tenure + int(below(number, tenure_range + 1))
             x, did = chosen.x, "move" if not forbidden(name, chosen, before, step) else "aspire"

@@ -7,6 +7,7 @@ import pytest
 import systola as sy
 from systola.engines.catalog import engine_names, make_engine, settings_of
 from systola.engines.presets import memetic, pugace, recommend
+from systola.engines.race import race
 from systola.engines.renamed import RENAMED
 from systola.formats import open_instance
 
@@ -42,7 +43,7 @@ def test_presets():
     assert make_engine("pugace", assignment) == pugace(assignment) == sy.Cellular(block=64, local_search="best-swap")
     assert memetic(assignment).local_search == "tabu"
     assert memetic(Visit(5)).local_search == "descent"
-    assert recommend(Colours(5)) == recommend(Visit(5)) == sy.SimulatedAnnealing()
+    assert recommend(Colours(5)) == recommend(Visit(5)) == race(Visit(5))
     assert recommend(open_instance("flowshop:6x3").problem) == sy.IteratedGreedy()
     assert recommend(open_instance("flowshop:6x3?objectives=makespan,tardiness").problem) == sy.PLS()
     with pytest.raises(sy.InputError, match="for permutations, but Colours is encoded as Digits; choose auto"):

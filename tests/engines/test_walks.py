@@ -238,9 +238,8 @@ def twin_of(problem, engine, world, size):
     if name == "insertion":
         tenure, tenure_range = min(8, n), 4
     tenure = tenure if engine.tenure is None else engine.tenure
-    return naive_walks.tabu(
-        world, name, tenure, tenure_range if engine.tenure_range is None else engine.tenure_range, first[0], SEED
-    )
+    tenure_range = tenure_range if engine.tenure_range is None else engine.tenure_range
+    return naive_walks.tabu(world, name, (tenure, tenure_range), engine.ties, first[0], SEED)
 
 
 def check_twin(problem, engine, steps, compiled=False):
@@ -295,6 +294,10 @@ TABU = [
     (flowshop(6, objectives="tardy", most=4), "insertion", {}),
     (flowshop(5), "swap", {}),
     (flowshop(5, most=3), "reversal", {}),
+    (OneMax(6), "flip", {"ties": "random"}),
+    (FLAT, "reassign", {"ties": "random"}),
+    (assignment(6, most=2), "swap", {"ties": "random"}),
+    (flowshop(6, objectives="tardy", most=4), "insertion", {"ties": "random"}),
 ]
 
 

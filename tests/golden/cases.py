@@ -207,6 +207,7 @@ def engines() -> dict[str, Any]:
         "tabu": sy.Tabu(),
         "ig": sy.IteratedGreedy(size=3, rounds=2),
         "sa": sy.SimulatedAnnealing(chains=2, epoch=8),
+        "ils": sy.IteratedLocalSearch(chains=2, patience=8),
         "pls": sy.PLS(),
         "pls-dominating": sy.PLS("dominating"),
         **_SNS,

@@ -17,6 +17,7 @@ limits = st.fixed_dictionaries(
         "seconds": st.none() | st.integers(0, 60),
         "stall": st.none() | st.integers(0, 30),
         "target": st.none() | st.just(1.0),
+        "cap": st.none() | st.integers(1, 60),
     }
 )
 EACH = [f.name for f in fields(sy.Stop)]
@@ -52,12 +53,12 @@ def test_the_first_limit_that_is_met_ends_it(given_limits, course):
     alone = {name: end_of(sy.Stop(**{name: given_limits[name]}), course)[0] for name in EACH}
     step, reason = end_of(stop, course)
     assert step == min(alone.values())
-    assert not reason or alone[reason] == step
+    assert not reason or min(alone[reason], alone["cap"] if reason == "seconds" else math.inf) == step
 
 
 @given(limits, courses, st.data())
 def test_no_limit_is_passed_however_steps_are_shared_out(given_limits, course, data):
-    stop = sy.Stop(**{**given_limits, "target": None, "seconds": None}) | sy.Iterations(70)
+    stop = sy.Stop(**{**given_limits, "target": None, "seconds": None, "cap": None}) | sy.Iterations(70)
     budget, step = Budget(stop, course.per_step), 0
     while not budget.met(course.at(step)):
         left = budget.steps_left(course.at(step))
@@ -85,7 +86,7 @@ def test_fractions_grow_up_to_one(given_limits, course, step):
     stop = sy.Stop(**given_limits)
     budget = Budget(stop, course.per_step)
     before, after = budget.fraction(course.at(step)), budget.fraction(course.at(step + 1))
-    if not (stop.iterations or stop.evaluations or stop.seconds):
+    if not (stop.iterations or stop.evaluations or stop.seconds or stop.cap):
         assert before is after is None
     else:
         assert 0 <= before <= after <= 1
@@ -95,7 +96,7 @@ def test_fractions_grow_up_to_one(given_limits, course, step):
 
 @given(limits, courses)
 def test_several_searches_share_evaluations_as_steps(given_limits, course):
-    stop = sy.Stop(**{**given_limits, "target": None, "seconds": None, "stall": None})
+    stop = sy.Stop(**{**given_limits, "target": None, "seconds": None, "stall": None, "cap": None})
     if stop.evaluations is not None and stop.evaluations < course.started:
         return
     budget = Budget(stop, course.per_step)
@@ -113,3 +114,13 @@ def test_no_limit():
     assert budget.steps_left(Spent()) == FOREVER
     assert budget.seconds_left(1e9) == math.inf
     assert budget.fraction(Spent(5, 5, 5.0)) is None
+
+
+@given(st.integers(1, 60), st.none() | st.integers(20, 400), st.floats(0.0, 1.0), courses)
+def test_a_part_of_the_budget_ends_with_the_first_step_that_spends_it(iterations, evaluations, part, course):
+    stop = sy.Stop(iterations=iterations, evaluations=evaluations)
+    budget = Budget(stop, course.per_step)
+    left = budget.steps_until(part, course.at(0))
+    assert left == 0 or budget.fraction(course.at(left - 1)) < part
+    if budget.fraction(course.at(left)) < 1:
+        assert budget.fraction(course.at(left)) >= part

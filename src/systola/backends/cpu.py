@@ -163,6 +163,7 @@ class CpuSession:
         self.backend = "cpu" if compiled else "python"
         self.threads = min(threads or numba.config.NUMBA_NUM_THREADS, setup.design.cells) if compiled else 1
         self._most = self.threads
+        self.reserved = 0
         self._adaptive = threads is None and self.threads > 1
         self._paces: list[float] = []  # seconds a step took, while another number of threads is tried
         self._tried = -_RETRY_SECONDS
@@ -196,10 +197,14 @@ class CpuSession:
             args = (design.record, self._base, design.cells, design.started, self._pool)
             self._team = ThreadTeam(run_orders if self.backend == "cpu" else _run_orders, args, self._most)
         with as_objective_error(self._setup.problem):
-            made = self._team.execute(kind, self.threads if low < high and count else 1, low, high, first, count)
+            made = self._team.execute(kind, self._at_work if low < high and count else 1, low, high, first, count)
         if fresh and self.backend == "cpu":
             self._team.use_compiled(run_orders)
         return made
+
+    @property
+    def _at_work(self) -> int:
+        return max(1, min(self.threads, self._most - self.reserved))
 
     @property
     def _base(self) -> Step:

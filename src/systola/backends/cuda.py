@@ -71,6 +71,7 @@ class CudaSession:
     backend = "cuda"
     threads = 1
     accepts_immigrants = False
+    reserved = 0  # it needs none
 
     def __init__(self, setup: Setup, device: Device | None = None) -> None:
         self._device: Device = device or open_device()

@@ -45,6 +45,7 @@ class Session(Protocol):
     lanes: int
     memory: int  # bytes
     accepts_immigrants: bool  # between two steps
+    reserved: int  # cores that kernels leave to others for now
 
     def compile(self) -> None:
         """Compile all that a run needs, or load it from disk."""

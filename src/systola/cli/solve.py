@@ -77,7 +77,7 @@ def solve(**options: Any) -> None:
     from systola.formats.source import Source
     from systola.islands import mpi
     from systola.islands.identity import parameters_of
-    from systola.run.arguments import limit
+    from systola.run.arguments import few_evaluations, limit
     from systola.run.budget import Stop
     from systola.solve import solve as run
 
@@ -99,7 +99,8 @@ def solve(**options: Any) -> None:
         )
     stop = Stop(**plan.get("stop", {}))
     if not named and algorithm != "auto" and not islands:
-        stop = limit(stop, [engine.prepare(found.problem)], few=True)
+        design = engine.prepare(found.problem)
+        stop = limit(stop, [design], few_evaluations(design))
     if options["print_config"]:
         own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine)}
         table = {"fields": dict(found.fields), "parameters": own}

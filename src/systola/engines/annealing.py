@@ -34,17 +34,17 @@ from systola.model.problem import Problem, space_of
 from systola.model.rng import CHANCE, SEARCH, STEP, below, draw, exponential
 from systola.operators.decisions import copy
 from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
+from systola.operators.move_kinds import REMEMBERED as KIND_COUNTS
+from systola.operators.move_kinds import count_improvement, count_trial, pick_kind, share_out_kinds
 from systola.operators.random_moves import NO_MOVE, draw_move, kinds_of, make_move, undo_move
 
 _FIELDS = ("chains", "kinds", "epoch", "ladder", "penalised", "inertia")
 # What a chain remembers, after the flag that all engines have: by how many proposals the first temperature was found,
 # and the sum of their rungs. Of the epoch: proposals made, worse ones kept, whether a new best was found. Of the cycle:
 # the rung, proposals an epoch, the rung to reheat to, frozen epochs in a row. Of the penalty: its rung, and for how
-# many proposals more the solution was infeasible than feasible. Of each kind of moves: tried, improved, its share.
+# many proposals more the solution was infeasible than feasible. Then what is remembered of each kind of moves.
 _SAMPLED, _SUM, _MADE, _KEPT, _IMPROVED, _RUNG, _EPOCH, _REHEAT, _FROZEN, _PENALTY, _BROKEN, _COUNTS = range(12)
-_MOST_KINDS = 3
-_SHARES = _COUNTS + 2 * _MOST_KINDS
-_REMEMBERED = _COUNTS + 3 * _MOST_KINDS
+_REMEMBERED = _COUNTS + KIND_COUNTS
 _PROPOSALS = 128  # of a chain in a step
 _SAMPLES = 100  # random moves by which the first temperature is found
 _OCTAVE = 8  # rungs from one temperature to half of it
@@ -53,8 +53,6 @@ _WARM = 12  # one of so many proposals must be worse and kept on the rung to reh
 _COLD = 1000  # and fewer than one of so many where a chain is frozen
 _FROZEN_EPOCHS = 2
 _LONGEST_EPOCH = 10**12
-_WHOLE = 1 << 32  # shares of kinds are parts of this
-_LEAST_SHARE = 20  # at least one of so many moves is of a kind, whatever came of it
 
 
 def _make_ladder() -> Array:
@@ -68,36 +66,6 @@ def _make_ladder() -> Array:
 def _at(chain: Any) -> Any:
     """Where a chain's numbers begin in memory."""
     return OUT_OF_ROOM + 1 + chain * _REMEMBERED
-
-
-@called
-def _share_out(self: Any, memory: Any, at: Any) -> None:
-    """Shares of the kinds of moves by how often they improved; older trials count for less and less."""
-    total = np.int64(0)
-    for kind in range(self.kinds):
-        tried, improved = at + _COUNTS + kind, at + _COUNTS + _MOST_KINDS + kind
-        rate = ((memory[improved] + 1) << 24) // (memory[tried] + 16) + 1
-        memory[at + _SHARES + kind] = rate
-        total += rate
-        memory[tried] >>= 1
-        memory[improved] >>= 1
-    least = _WHOLE // _LEAST_SHARE
-    free = (_WHOLE - self.kinds * least) // total
-    for kind in range(self.kinds):
-        memory[at + _SHARES + kind] = least + free * memory[at + _SHARES + kind]
-
-
-@inlined
-def _pick_kind(self: Any, memory: Any, at: Any, number: Any) -> Any:
-    """A kind of moves by its share."""
-    left = np.int64(number)
-    kind = np.int64(0)
-    while kind < self.kinds - 1:
-        left -= memory[at + _SHARES + kind]
-        if left < 0:
-            break
-        kind += 1
-    return kind
 
 
 @inlined
@@ -149,19 +117,19 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
         if memory[at + _FROZEN] == _FROZEN_EPOCHS or must_leave(lanes.stop):
             return
         r0, r1, r2, r3 = draw(s.seed, SEARCH, s.step, cell, k)
-        kind, i, j, m = draw_move(space, child, _pick_kind(self, memory, at, r0), r1, r2, r3)
+        kind, i, j, m = draw_move(space, child, pick_kind(memory, at + _COUNTS, self.kinds, r0), r1, r2, r3)
         memory[at + _MADE] += 1
         if kind != NO_MOVE:
             make_move(space, child, kind, i, j, m)
             evaluate_delta(s, cell, lanes.child, lane, lane, lanes.state[2 * lane], new)
-            memory[at + _COUNTS + kind] += 1
+            count_trial(memory, at + _COUNTS, kind)
             if memory[at + _SAMPLED] < _SAMPLES:
                 update_best(s, lane, lanes.child, lane, new, s.step, cell)
                 undo_move(space, child, kind, i, j, m)
                 _sample(self, s, cell, new)
             elif _is_kept(self, s, cell, new, k):
                 if ranks_above(problem, new, scores[cell]):
-                    memory[at + _COUNTS + _MOST_KINDS + kind] += 1
+                    count_improvement(memory, at + _COUNTS, kind)
                 elif ranks_above(problem, scores[cell], new):
                     memory[at + _KEPT] += 1
                 replace_row(s, cell, lanes.child, lane, 2 * lane)
@@ -197,7 +165,7 @@ def _cool(self: Any, memory: Any, at: Any, chain: Any) -> None:
     memory[at + _RUNG] = min(memory[at + _RUNG] + 1, np.int64(self.ladder.shape[0] - 1))
     for k in (_MADE, _KEPT, _IMPROVED):
         memory[at + k] = 0
-    _share_out(self, memory, at)
+    share_out_kinds(memory, at + _COUNTS, self.kinds)
 
 
 @called
@@ -233,7 +201,7 @@ def _end_step(self: Any, s: Any) -> Any:
             for k in range(_REMEMBERED):
                 memory[at + k] = 0
             memory[at + _EPOCH] = self.epoch
-            _share_out(self, memory, at)
+            share_out_kinds(memory, at + _COUNTS, self.kinds)
             copy_row(s.population, chain, chain + self.chains)
             copy_row(s.population, chain, chain + 2 * self.chains)
         elif memory[at + _FROZEN] == _FROZEN_EPOCHS:

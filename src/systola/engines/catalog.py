@@ -13,11 +13,13 @@ from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.hill_climbing import HillClimbing
 from systola.engines.iterated_greedy import IteratedGreedy
+from systola.engines.iterated_local_search import IteratedLocalSearch
 from systola.engines.neighbourhood import SNS
 from systola.engines.own import load_engine
 from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
 from systola.engines.presets import memetic, pugace, recommend, thrifty
+from systola.engines.race import race
 from systola.engines.random_search import RS
 from systola.engines.renamed import RENAMED
 from systola.engines.steady_state import SteadyState
@@ -43,6 +45,7 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "tabu": (Tabu, {}),
     "ig": (IteratedGreedy, {}),
     "sa": (SimulatedAnnealing, {}),
+    "ils": (IteratedLocalSearch, {}),
     "pls": (PLS, {}),
     **{
         SNS(*options).name: (SNS, dict(zip(("exponential", "random", "moving"), options, strict=True)))
@@ -53,6 +56,7 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 _PRESETS: dict[str, Callable[[Problem], Engine]] = {
     "auto": recommend,
     "black-box": thrifty,
+    "race": race,
     "memetic": memetic,
     "pugace": pugace,
 }

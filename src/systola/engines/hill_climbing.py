@@ -44,11 +44,11 @@ _ON_LOCAL_OPTIMUM = {"stay": _STAY, "perturb": _PERTURB, "restart": _RESTART}
 
 
 def _end_step(self: Any, s: Any) -> Any:
-    problem, space, population, lanes, seed, step = s.problem, s.space, s.population, s.lanes, s.seed, s.step
+    space, population, lanes, seed, step = s.space, s.population, s.lanes, s.seed, s.step
     if step == 0:
         init_walk(self, s)
         return True
-    lane = best_lane_of_all(self, problem, lanes)
+    lane = best_lane_of_all(self, s)
     if lanes.move[lane] != NEVER:
         i, j = move_of(self, lanes.move[lane])
         accept_move(self, s, i, j, best_trial_of(lanes, lane))
@@ -97,7 +97,7 @@ class HillClimbing:
             if getattr(self, name) not in known:
                 raise InputError(f"`{name}` must be one of {', '.join(known)}, but got {getattr(self, name)!r}")
         check_number("perturbation_strength", self.perturbation_strength, 1, 10**6)
-        fields = (*FIELDS, "size", "first", "climbing", "on_local_optimum", "perturbation_strength")
+        fields = (*FIELDS, "size", "first", "random_ties", "climbing", "on_local_optimum", "perturbation_strength")
         record = record_type(f"HillClimbing_{around.label}", fields)
         around.implement(record)
         implement(record, step_cells=explore, end_step=_end_step, reduce_lanes=reduce_moves)
@@ -105,5 +105,5 @@ class HillClimbing:
         register("prefilter", record, keep_all)
         register("examine", record, keep_best_move)
         choice, strength = _ON_LOCAL_OPTIMUM[self.on_local_optimum], self.perturbation_strength
-        values = (around.size, self.improvement == "first", True, choice, strength)
+        values = (around.size, self.improvement == "first", False, True, choice, strength)
         return design_walk(problem, around, record(*around.values, *values), 10_000)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.neighbourhood import SNS
 from systola.engines.pareto import PLS
+from systola.engines.race import race
 from systola.engines.random_search import RS
 from systola.engines.systolic import SGS
 from systola.errors import InputError
@@ -17,7 +17,7 @@ from systola.model.problem import Problem, can_compare, senses_of, space_of
 
 
 def recommend(problem: Problem) -> Engine:
-    """An engine that is a good first choice."""
+    """An engine that is a good first choice; several that race where only the objective is known."""
     if not can_compare(problem):
         return PLS()
     if offers(problem, BestInsertion):
@@ -31,7 +31,7 @@ def recommend(problem: Problem) -> Engine:
     own = capability(problem, LocalSearch)
     if own and own.search and own.data(problem) is not None and space_of(problem).n > 1:
         return integer_memetic(problem)
-    return SimulatedAnnealing()
+    return race(problem)
 
 
 def thrifty(problem: Problem) -> Engine:

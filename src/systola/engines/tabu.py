@@ -7,7 +7,7 @@ steps, its tenure, unless the move gives the best solution so far (aspiration).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
@@ -25,6 +25,7 @@ from systola.engines.walk import (
     move_to_immigrant,
     reduce_moves,
 )
+from systola.errors import InputError
 from systola.jit.dispatch import register
 from systola.jit.records import record_type
 from systola.model.encodings import Order
@@ -36,11 +37,11 @@ from systola.operators.neighbours import accept_move, move_of, set_tabu
 
 
 def _end_step(self: Any, s: Any) -> Any:
-    problem, population, lanes, seed, step = s.problem, s.population, s.lanes, s.seed, s.step
+    population, lanes, seed, step = s.population, s.lanes, s.seed, s.step
     if step == 0:
         init_walk(self, s)
         return True
-    lane = best_lane_of_all(self, problem, lanes)
+    lane = best_lane_of_all(self, s)
     if lanes.move[lane] != NEVER:  # else all is forbidden; some will not be for long
         i, j = move_of(self, lanes.move[lane])
         r0, r1, _, _ = draw(seed, STEP, step, 0, 0)
@@ -75,11 +76,14 @@ class Tabu:
         tenth of it, at least 4, for others.
     tenure_range : int, optional
         Up to how many steps more, drawn at random; by default 0.2 times the number of decisions, or 4.
+    ties : {"first", "random"}
+        Which of several equally good moves is made: the first one by number, or one drawn at random.
     """
 
     neighbourhood: str | None = None
     tenure: int | None = None
     tenure_range: int | None = None
+    ties: Literal["first", "random"] = "first"
     name = "tabu"
 
     def prepare(self, problem: Problem) -> Design:
@@ -87,12 +91,16 @@ class Tabu:
         tenure, tenure_range = _usual(problem, around.label)
         tenure = tenure if self.tenure is None else self.tenure
         tenure_range = tenure_range if self.tenure_range is None else self.tenure_range
+        if self.ties not in ("first", "random"):
+            raise InputError(f"`ties` must be one of first, random, but got {self.ties!r}")
         check_number("tenure", tenure, 0, 10**9)
         check_number("tenure_range", tenure_range, 0, 10**9)
-        record = record_type(f"Tabu_{around.label}", (*FIELDS, "first", "climbing", "shortest", "choices"))
+        fields = (*FIELDS, "first", "random_ties", "climbing", "shortest", "choices")
+        record = record_type(f"Tabu_{around.label}", fields)
         around.implement(record)
         implement(record, step_cells=explore, end_step=_end_step, reduce_lanes=reduce_moves)
         enable_migration(record, migration_slot=current_row, accept_immigrant=move_to_immigrant)
         register("prefilter", record, keep_all)
         register("examine", record, keep_best_move)
-        return design_walk(problem, around, record(*around.values, False, False, tenure, tenure_range + 1), 10_000)
+        values = (False, self.ties == "random", False, tenure, tenure_range + 1)
+        return design_walk(problem, around, record(*around.values, *values), 10_000)

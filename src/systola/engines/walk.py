@@ -19,6 +19,7 @@ from systola.model.capabilities import Buffer
 from systola.model.objective import better, fitness, prefers
 from systola.model.population import NEVER, copy_row, ranks_above, update_best
 from systola.model.problem import Problem
+from systola.model.rng import CHANCE, draw
 from systola.operators.evaluation import choose_delta_evaluation
 from systola.operators.neighbourhoods import NeighbourhoodPlan
 from systola.operators.neighbours import (
@@ -56,38 +57,53 @@ def _is_fitter(problem: Any, one: Any, other: Any) -> Any:
 
 
 @inlined
-def _is_better_move(problem: Any, lanes: Any, one: Any, other: Any, by_number: Any) -> Any:
-    """Whether the move of lane `one` is to be made rather than that of the other: fitter, or as fit and earlier."""
+def _comes_first(self: Any, s: Any, one: Any, other: Any) -> Any:
+    """Which of two equally good moves is made, by their numbers: the earlier one, or the one that chance has put first.
+
+    Chance puts all moves of a step in an order, so that the choice does not depend on who is compared with whom.
+    """
+    if self.random_ties:
+        mine, _, _, _ = draw(s.seed, CHANCE, s.step, one, one >> 32)
+        theirs, _, _, _ = draw(s.seed, CHANCE, s.step, other, other >> 32)
+        if mine != theirs:
+            return mine < theirs
+    return one < other
+
+
+@inlined
+def _is_better_move(self: Any, s: Any, one: Any, other: Any) -> Any:
+    """Whether the move of lane `one` is to be made rather than that of the other: fitter, or as fit and first."""
+    problem, lanes = s.problem, s.lanes
     if lanes.move[one] == NEVER or lanes.move[other] == NEVER:
         return lanes.move[one] != NEVER
-    if by_number:
+    if self.first:
         return lanes.move[one] < lanes.move[other]
     mine, theirs = lanes.trial[best_trial_of(lanes, one)], lanes.trial[best_trial_of(lanes, other)]
     if _is_fitter(problem, mine, theirs):
         return True
-    return lanes.move[one] < lanes.move[other] and not _is_fitter(problem, theirs, mine)
+    return not _is_fitter(problem, theirs, mine) and _comes_first(self, s, lanes.move[one], lanes.move[other])
 
 
 @called
-def best_move_lane(problem: Any, lanes: Any, first: Any, stride: Any, last: Any, by_number: Any) -> Any:
+def best_move_lane(self: Any, s: Any, first: Any, stride: Any, last: Any) -> Any:
     """The lane with the best move of first, first + stride, ... below `last`."""
     chosen = np.int64(first)
     for lane in range(first + stride, last, stride):
-        if _is_better_move(problem, lanes, np.int64(lane), chosen, by_number):
+        if _is_better_move(self, s, np.int64(lane), chosen):
             chosen = np.int64(lane)
     return chosen
 
 
 @inlined
-def best_lane_of_all(self: Any, problem: Any, lanes: Any) -> Any:
+def best_lane_of_all(self: Any, s: Any) -> Any:
     """The lane with the best move, after `reduce_lanes`."""
-    return best_move_lane(problem, lanes, 0, 1, min(_REDUCED_LANES, lanes.step.shape[0]), self.first)
+    return best_move_lane(self, s, 0, 1, min(_REDUCED_LANES, s.lanes.step.shape[0]))
 
 
 def reduce_moves(self: Any, s: Any, lane: Any, stride: Any) -> None:
     """The implementation of `reduce_lanes`: the best move of these lanes."""
-    problem, lanes = s.problem, s.lanes
-    chosen = best_move_lane(problem, lanes, lane, stride, lanes.step.shape[0], self.first)
+    lanes = s.lanes
+    chosen = best_move_lane(self, s, lane, stride, lanes.step.shape[0])
     if chosen != lane:
         lanes.move[lane] = lanes.move[chosen]
         for k in range(lanes.trial.shape[1]):
@@ -117,7 +133,11 @@ def keep_best_move(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any
     best_trial = best_trial_of(lanes, lane)
     measures = lanes.trial[trial]
     if lanes.move[lane] != NEVER and not _is_fitter(problem, measures, lanes.trial[best_trial]):
-        return False
+        # Numbers rise: among equals the move that is kept is the earlier one.
+        if not self.random_ties or _is_fitter(problem, lanes.trial[best_trial], measures):
+            return False
+        if not _comes_first(self, s, number, lanes.move[lane]):
+            return False
     if self.climbing:
         if not better(problem, measures, population.scores[CURRENT]):
             return False

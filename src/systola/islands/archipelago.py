@@ -367,6 +367,12 @@ class Archipelago:
     def population(self) -> None:
         """There are many, in other threads and processes."""
 
+    def race(self) -> None:
+        return None
+
+    def close(self) -> None:
+        return None
+
     def report(self) -> dict[str, Any]:
         """What all demes did together, and each of them; a process that is not the first tells of its own ones."""
         return {

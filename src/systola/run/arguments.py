@@ -41,10 +41,18 @@ def make_stop(stop: Any) -> Stop:
     raise InputError(f"`stop` must be a budget such as Seconds(10) | Target(5), or seconds, but got {stop!r}")
 
 
-def limit(stop: Stop, designs: list[Design], few: bool) -> Stop:
-    """A budget by which a run ends; an InputError if it is not even enough to begin with."""
-    if not stop.limited and few:
-        stop = stop | Stop(evaluations=max(_FEW_EVALUATIONS, designs[0].started + 10 * designs[0].per_step))
+def few_evaluations(design: Design) -> int:
+    """What an expensive objective gets by default: some hundreds, or ten steps if these take more."""
+    return max(_FEW_EVALUATIONS, design.started + 10 * design.per_step)
+
+
+def limit(stop: Stop, designs: list[Design], evaluations: int | None = None) -> Stop:
+    """A budget by which a run ends: by default so many evaluations, or the engines' own number of steps.
+
+    An InputError if it is not even enough to begin with.
+    """
+    if not stop.limited and evaluations is not None:
+        stop = stop | Stop(evaluations=evaluations)
     elif not stop.limited:
         stop = stop | Stop(iterations=max(d.steps for d in designs))
     started = sum(d.started for d in designs)

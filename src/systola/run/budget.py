@@ -22,9 +22,10 @@ class Stop:
     seconds: float | None = None
     target: float | None = None
     stall: int | None = None
+    cap: float | None = None  # seconds that guard a budget of work: none is expected to need them
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "evaluations", "seconds", "target", "stall"):
+        for name in self.__dataclass_fields__:
             value = getattr(self, name)
             if value is None:
                 continue
@@ -88,6 +89,24 @@ def Stall(n: int) -> Stop:
     return Stop(stall=n)
 
 
+_CAP_SECONDS = 60.0
+
+
+def guard(stop: Stop) -> Stop:
+    """The same budget, with a cap if nobody has set a limit: work that suits most problems takes too long for some."""
+    return stop if stop.limited else stop | Stop(cap=_CAP_SECONDS)
+
+
+def explain_cap(stop: Stop) -> str:
+    """What is to be told if the cap was met."""
+    counted = {"iterations": stop.iterations, "evaluations": stop.evaluations}
+    work = " and ".join(f"{limit:,} {name}" for name, limit in counted.items() if limit is not None) or "work"
+    return (
+        f"the run met its cap of {stop.cap:g} s before its budget of {work} was used up, so that it cannot be "
+        "repeated; give `stop` to choose another budget"
+    )
+
+
 class Spent(NamedTuple):
     """How far a search has come. What no limit of its budget asks for may be left out."""
 
@@ -130,7 +149,8 @@ class Budget:
 
     def seconds_left(self, seconds: float) -> float:
         """What is left after so many seconds; endless if they are not limited."""
-        return math.inf if self.stop.seconds is None else max(0.0, self.stop.seconds - seconds)
+        limits = [limit for limit in (self.stop.seconds, self.stop.cap) if limit is not None]
+        return max(0.0, min(limits) - seconds) if limits else math.inf
 
     def met(self, spent: Spent) -> str:
         """The name of a limit that is met, empty if none is: the first one in this order."""
@@ -145,9 +165,25 @@ class Budget:
             return "stall"
         return "seconds" if self.seconds_left(spent.seconds) <= 0 else ""
 
+    def steps_until(self, fraction: float, spent: Spent) -> int:
+        """How many more steps may be made until this fraction of iterations or evaluations is spent, the last of them
+        included; its seconds not counted."""
+        stop, left = self.stop, FOREVER
+        if stop.iterations is not None:
+            left = math.ceil(fraction * stop.iterations) - spent.step
+        if stop.evaluations is not None:
+            missing = math.ceil(fraction * stop.evaluations) - spent.evaluations
+            left = min(left, -(-missing // self.per_step))
+        return max(0, left)
+
     def fraction(self, spent: Spent) -> float | None:
         """How much of the budget is spent, 0 to 1; None if nobody can say."""
         stop = self.stop
-        pairs = ((spent.step, stop.iterations), (spent.evaluations, stop.evaluations), (spent.seconds, stop.seconds))
+        pairs = (
+            (spent.step, stop.iterations),
+            (spent.evaluations, stop.evaluations),
+            (spent.seconds, stop.seconds),
+            (spent.seconds, stop.cap),
+        )
         parts = [have / limit for have, limit in pairs if limit]
         return min(1.0, max(parts)) if parts else None

@@ -123,3 +123,9 @@ class Execution(Protocol):
 
     def report(self) -> dict[str, Any] | None:
         """What islands did; None of a single search."""
+
+    def race(self) -> list[dict[str, Any]] | None:
+        """What the engines of a race did; None where there was none."""
+
+    def close(self) -> None:
+        """Leave nothing at work behind."""

@@ -45,8 +45,9 @@ class Run:
     _saved_step: int = field(default=-1, init=False)  # the last that a checkpoint was written of
     _whole: float = field(default=0.0, init=False)  # seconds at the end of the last whole step
 
-    def __post_init__(self) -> None:
-        self._budget = Budget(self.stop, self.search.per_step)
+    @property
+    def _budget(self) -> Budget:
+        return Budget(self.stop, self.search.per_step)
 
     @property
     def problem(self) -> Problem:
@@ -54,7 +55,8 @@ class Run:
 
     @property
     def repeatable(self) -> bool:
-        return self.stop.repeatable and self.reason not in ("interrupted", "callback", "failed")
+        # "seconds" alone are not in every budget: a cap may have been met.
+        return self.stop.repeatable and self.reason not in ("interrupted", "callback", "failed", "seconds")
 
     @property
     def backend(self) -> str:
@@ -134,6 +136,12 @@ class Run:
 
     def report(self) -> None:
         return None
+
+    def race(self) -> list[dict[str, Any]] | None:
+        return self.search.race()
+
+    def close(self) -> None:
+        self.search.close()
 
     def _start(self, solutions: Solutions) -> None:
         self.search.start(solutions)

@@ -31,7 +31,6 @@ _KINDS: dict[str, type] = {
     "notes": list,
 }
 _COUNTS = ("seed", "evaluations", "iterations", "threads")
-_OPTIONAL = ("front", "front_solutions", "islands", "names")
 _SHOWN = 60  # characters of a wrong value in a message
 _MOST_BYTES = 2**30  # fronts of many solutions are large
 
@@ -56,6 +55,8 @@ class Result:
         ascending order, and their decisions, row by row.
     islands : dict, optional
         Of a run of islands: how messages fared and what each deme did.
+    race : list of dicts, optional
+        Of a race between engines: what each of them has found, with how much work, and what became of it.
     names : Labels, optional
         What decisions and their values are called.
     found_at : int
@@ -91,6 +92,7 @@ class Result:
     front: list[list[Any]] | None = None
     front_solutions: Array | None = None
     islands: dict[str, Any] | None = None
+    race: list[dict[str, Any]] | None = None
     names: Labels | None = None
     notes: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
@@ -107,6 +109,7 @@ class Result:
             "bound": "" if self.bound is None else f"{self.bound:,}",
             "front": "" if self.front is None else f"{len(self.front):,} solutions, none dominated by another",
             "algorithm": f"{self.algorithm}, seed {self.seed}, {self.backend}, {self.threads} threads",
+            "race": "; ".join(f"{row['algorithm']} {row['verdict']}" for row in self.race or []),
             "found at": f"step {self.found_at:,} of {self.iterations:,} (stop: {self.stop})",
             "time": f"{self.seconds:.2f} s, {self.evaluations:,} solutions made",
             "repeatable": "yes: the same call gives the same result" if self.repeatable else "no",
@@ -157,7 +160,7 @@ class Result:
             k: v
             for k, v in self.__dict__.items()
             if k not in ("solution", "trace")
-            and (v is not None or ("front" not in k and k not in ("islands", "names")))
+            and (v is not None or ("front" not in k and k not in ("islands", "race", "names")))
         }
         if self.names and self.names.named:
             data["named_solution"] = self.named_solution
@@ -204,6 +207,8 @@ class Result:
             yield "front_solutions"
         if not _is_none_or(self.islands, lambda told: isinstance(told, dict)):
             yield "islands"
+        if not _is_none_or(self.race, _is_race):
+            yield "race"
 
     def save(self, path: str | Path) -> None:
         """Write the result: as JSON, which `load` reads, or, if the name ends with .csv, a table of the solution.
@@ -233,6 +238,13 @@ class Result:
 
 def _is_none_or(value: Any, holds: Callable[[Any], bool]) -> bool:
     return value is None or holds(value)
+
+
+def _is_race(told: Any) -> bool:
+    return isinstance(told, list) and all(
+        isinstance(row, dict) and isinstance(row.get("algorithm"), str) and isinstance(row.get("verdict"), str)
+        for row in told
+    )
 
 
 def _is_front(front: Any) -> bool:

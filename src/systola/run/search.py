@@ -154,3 +154,7 @@ class Search(Protocol):
     def population(self) -> Population | None:
         """A copy of the population, if there is one."""
         return None
+
+    def race(self) -> list[dict[str, Any]] | None:
+        """Of a race of several searches: what each of them did and what became of it."""
+        return None
