@@ -33,7 +33,7 @@ BINARY = [
     sy.HillClimbing(),
     sy.HillClimbing(improvement="first", on_local_optimum="restart"),
     sy.Tabu(),
-    sy.SimulatedAnnealing(chains=2),
+    sy.Tabu(ties="random"),
 ]
 ORDERED = [
     sy.Cellular(**SMALL),
@@ -47,6 +47,8 @@ PAIRS = [
     *((Weighted(20), engine) for engine in BINARY),
     *((Tour(7), engine) for engine in ORDERED),
     *((Limited(6, 9), engine) for engine in (sy.Cellular(**SMALL), sy.SteadyState(size=6), sy.HillClimbing())),
+    (Weighted(6), sy.SimulatedAnnealing(chains=2)),  # these two ask often, so let there be few solutions
+    (Weighted(6), sy.IteratedLocalSearch()),
     (small_knapsack(20), sy.SGS("B", length=6, width=2)),  # with capabilities, which change no run
 ]
 
@@ -73,7 +75,7 @@ def measures_of(problem: sy.Problem) -> int:
 @pytest.mark.filterwarnings("ignore::systola.SlowObjectiveWarning", "ignore::systola.InfeasibleWarning")
 @pytest.mark.parametrize(("problem", "engine"), PAIRS, ids=lambda value: getattr(value, "name", type(value).__name__))
 def test_it_is_the_run_of_solve(problem, engine):
-    stop = sy.Iterations(1 if isinstance(engine, sy.SimulatedAnnealing) else 5)  # it goes a long way in a step
+    stop = sy.Iterations(5)
     search = sy.ask_and_tell(problem, engine, stop=stop, seed=4, backend="python", measures=measures_of(problem))
     count = converse(search, problem)
     wanted = sy.solve(problem, engine, stop=stop, seed=4, backend="python")
@@ -85,12 +87,12 @@ def test_it_is_the_run_of_solve(problem, engine):
 
 
 def test_compiled_kernels_do_the_same():
-    """As the run of a compiled objective."""
+    """As interpreted ones, which are quicker to start."""
     problem, options = Balance(np.random.default_rng(3).random(20)), {"stop": sy.Iterations(12), "seed": 2}
     search = sy.ask_and_tell(problem, **options)
     converse(search, problem)
     assert search.result().backend == "cpu"
-    assert story(search.result()) == story(sy.solve(problem, "black-box", **options))
+    assert story(search.result()) == story(sy.solve(problem, "black-box", backend="python", **options))
 
 
 def test_an_engine_of_ones_own():
@@ -289,6 +291,8 @@ def test_wrong_solutions_are_sentences():
 def test_wrong_options_are_sentences(tmp_path):
     with pytest.raises(sy.InputError, match="islands have several; name the engine of a deme"):
         sy.ask_and_tell(Weighted(10), sy.Islands(sy.SGA(size=6)))
+    with pytest.raises(sy.InputError, match="a race has several; name one of them, or none"):
+        sy.ask_and_tell(Weighted(10), "race")
     with pytest.raises(sy.InputError, match="the backend is cuda; leave it out"):
         opened(backend="cuda")
     with pytest.raises(sy.InputError, match="`measures` must be a whole number with 1 <= measures <= 4"):

@@ -72,7 +72,7 @@ def test_compiled_objectives_are_compiled_in_workers():
     problem, options = Balance(np.random.default_rng(3).random(20)), {"stop": sy.Iterations(6), "seed": 2}
     result = sy.solve(problem, workers=1, **options)
     assert result.backend == "cpu"
-    assert story(result) == story(sy.solve(problem, "black-box", **options))
+    assert story(result) == story(sy.solve(problem, "black-box", **INTERPRETED, **options))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is done where solutions are measured elsewhere: which engine is taken, and what is refused."""
+"""Which engine is taken, and what is refused where solutions are measured elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from typing import Any
 import numba
 
 from systola.black_box.worker_search import WorkerSearch
+from systola.engines.catalog import make_engine
 from systola.engines.engine import Engine, check_number
+from systola.engines.pareto import PLS
+from systola.engines.race import Race
 from systola.errors import InputError
 from systola.islands.islands import Islands
 from systola.model.objective import MOST_MEASURES
@@ -20,6 +23,30 @@ from systola.run.budget import Stop
 from systola.run.probing import compiles, evaluate_interpreted
 
 _FEW = 2000  # evaluations
+
+
+def fit(
+    problem: Problem, engine: Engine | Islands | str | None, black_box: bool = False
+) -> tuple[Problem, Engine | Islands, bool]:
+    """A problem that can be solved, the engine that is meant, and whether by default few evaluations are made."""
+    check_problem(problem)
+    bind(type(problem))
+    if engine is None:
+        engine = default_algorithm(problem, black_box)
+        black_box = engine != "auto"
+    if isinstance(engine, str):
+        engine = make_engine(engine, problem)
+    if isinstance(engine, type) or not (isinstance(engine, Islands) or hasattr(engine, "prepare")):
+        raise InputError(
+            f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
+        )
+    if not can_compare(problem) and not isinstance(engine, PLS):
+        raise InputError(
+            f"{type(problem).__name__} has {len(senses_of(problem))} objectives, and no method `fitness` that makes "
+            f"one number of them (larger is better), by which {engine.name} could compare solutions; add it, or take "
+            "PLS, which finds a front"
+        )
+    return problem, engine, black_box
 
 
 def open_workers(
@@ -61,6 +88,8 @@ def refuse_other_ways(how: str, engine: Any, backend: str, threads: int | None) 
     """An InputError if the engine's kernels are to run where solutions cannot be measured from outside."""
     if isinstance(engine, Islands):
         raise InputError(f"{how} there is one population, but islands have several; name the engine of a deme")
+    if isinstance(engine, Race):
+        raise InputError(f"{how} one engine searches, but a race has several; name one of them, or none")
     if backend == "cuda":
         raise InputError(f"{how} the engine runs on the CPU, but the backend is cuda; leave it out")
     if threads is not None:

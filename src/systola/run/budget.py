@@ -97,6 +97,16 @@ def guard(stop: Stop) -> Stop:
     return stop if stop.limited else stop | Stop(cap=_CAP_SECONDS)
 
 
+def explain_cap(stop: Stop) -> str:
+    """What is to be told if the cap was met."""
+    counted = {"iterations": stop.iterations, "evaluations": stop.evaluations}
+    work = " and ".join(f"{limit:,} {name}" for name, limit in counted.items() if limit is not None) or "work"
+    return (
+        f"the run met its cap of {stop.cap:g} s before its budget of {work} was used up, so that it cannot be "
+        "repeated; give `stop` to choose another budget"
+    )
+
+
 class Spent(NamedTuple):
     """How far a search has come. What no limit of its budget asks for may be left out."""
 
