@@ -13,9 +13,10 @@ import numpy as np
 from systola.backends import cpu
 from systola.backends.session import Session, Setup
 from systola.black_box.ask_and_tell import AskAndTell
-from systola.black_box.opening import check_measures_told, fit, open_workers, refuse_other_ways
+from systola.black_box.opening import check_measures_told, default_algorithm, open_workers, refuse_other_ways
 from systola.black_box.search import AskingSearch
-from systola.engines.engine import Design, Engine
+from systola.engines.catalog import make_engine
+from systola.engines.engine import Engine
 from systola.engines.pareto import PLS
 from systola.engines.race import Race
 from systola.errors import InputError
@@ -32,7 +33,7 @@ from systola.run.arguments import (
     check_backend,
     check_options,
     check_paths,
-    few_evaluations,
+    check_problem,
     limit,
     make_stop,
     within_memory,

@@ -103,18 +103,18 @@ def test_solve_what_a_function_returns(call):
     assert "solution" in call("solve", "my.py:make", *SEARCH, "--quiet")[1]
 
 
-def test_what_cannot_be_compiled_is_solved_by_few_evaluations(call):
-    """Here and by workers, which load the file themselves."""
+def test_few_evaluations_of_what_cannot_be_compiled(call):
+    """Here and by workers, which load the file themselves, and make as many by default."""
     Path("slow.py").write_text(CODE.replace("total = self.size", "total = int(str(self.size))"))
     found = []
-    for where in ([], ["--workers", "1"]):
+    for where in (["--evaluations", "500"], ["--workers", "1"]):
         args = ["slow.py:Tour", "--data", "cities.json", "--backend", "python", *where, "--json"]
         code, out, _ = call("solve", *args)
         facts = json.loads(out)
         assert (code, facts["limits"], facts["stop"]) == (0, {"evaluations": 500}, "evaluations")
         found.append([facts[name] for name in ("algorithm", "parameters", "objective", "evaluations", "solution")])
     assert found[0] == found[1]
-    config = call("solve", "slow.py:Tour", "--data", "cities.json", "--print-config")[1]
+    config = call("solve", "slow.py:Tour", "--data", "cities.json", "--workers", "1", "--print-config")[1]
     assert 'algorithm = "cellular"' in config
     assert "evaluations = 500" in config
 

@@ -11,9 +11,7 @@ from typing import Any
 import numba
 
 from systola.black_box.worker_search import WorkerSearch
-from systola.engines.catalog import make_engine
 from systola.engines.engine import Engine, check_number
-from systola.engines.pareto import PLS
 from systola.engines.race import Race
 from systola.errors import InputError
 from systola.islands.islands import Islands
@@ -22,31 +20,7 @@ from systola.model.problem import Problem, senses_of, space_of
 from systola.run.budget import Stop
 from systola.run.probing import compiles, evaluate_interpreted
 
-_FEW = 2000  # evaluations
-
-
-def fit(
-    problem: Problem, engine: Engine | Islands | str | None, black_box: bool = False
-) -> tuple[Problem, Engine | Islands, bool]:
-    """A problem that can be solved, the engine that is meant, and whether by default few evaluations are made."""
-    check_problem(problem)
-    bind(type(problem))
-    if engine is None:
-        engine = default_algorithm(problem, black_box)
-        black_box = engine != "auto"
-    if isinstance(engine, str):
-        engine = make_engine(engine, problem)
-    if isinstance(engine, type) or not (isinstance(engine, Islands) or hasattr(engine, "prepare")):
-        raise InputError(
-            f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
-        )
-    if not can_compare(problem) and not isinstance(engine, PLS):
-        raise InputError(
-            f"{type(problem).__name__} has {len(senses_of(problem))} objectives, and no method `fitness` that makes "
-            f"one number of them (larger is better), by which {engine.name} could compare solutions; add it, or take "
-            "PLS, which finds a front"
-        )
-    return problem, engine, black_box
+_FEW = 5000  # evaluations, up to which `black-box` was better than simulated annealing
 
 
 def open_workers(

@@ -35,7 +35,8 @@ _TYPES: tuple[tuple[str, Any, str, str], ...] = (
     *((key, int, f"`{key}`", "a whole number") for key in ("seed", "threads", "workers")),
     ("evaluation_seconds", (int, float), "`evaluation_seconds`", "a number"),
 )
-_STOP_KEYS = ("iterations", "evaluations", "seconds", "target", "stall")
+_STOP_OPTIONS = ("iterations", "evaluations", "seconds", "target", "stall")
+_STOP_KEYS = (*_STOP_OPTIONS, "cap")
 
 
 @click.command()
@@ -244,7 +245,7 @@ def _merge(options: dict[str, Any]) -> dict[str, Any]:
             plan[key] = options[key]
     told = [plan.get("instance"), plan.get("algorithm"), *(deme.get("algorithm") for deme in plan.get("deme", []))]
     refuse_hidden_code(told, (options["instance"], options["algorithm"]), options["config"])
-    limits = {k: options[k] for k in _STOP_KEYS if options[k] is not None}
+    limits = {k: options[k] for k in _STOP_OPTIONS if options[k] is not None}
     plan["stop"] = {**plan.get("stop", {}), **limits}
     plan["settings"] = Settings.read(options["pairs"], plan.get("fields"), plan.get("parameters"))
     migration = read_settings(options["migration"], "--migration")

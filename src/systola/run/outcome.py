@@ -20,6 +20,7 @@ from systola.model.names import labels_of
 from systola.model.objective import violation
 from systola.model.problem import digest_of, record_of, senses_of, space_of
 from systola.pareto.archive import nondominated
+from systola.run.budget import explain_cap
 from systola.run.execution import Execution
 from systola.run.faults import explain_fault
 from systola.run.probing import evaluate_interpreted
@@ -95,10 +96,7 @@ def make_result(run: Execution, told: Told, compiled: bool, measured: Any = None
     broken = violation_of(problem, measures)
     notes = list(run.notes)
     if run.stop.cap is not None and run.reason == "seconds":
-        notes.append(
-            f"the run met its cap of {run.stop.cap:g} s before its budget of work was used up, so that it cannot be "
-            "repeated; give `stop` to choose another budget"
-        )
+        notes.append(explain_cap(run.stop))
     if broken != 0:
         notes.append(
             f"no feasible solution was found: the best one breaks constraints by {broken:g}; search longer, or check "
