@@ -117,7 +117,7 @@ def solve(
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
         with within_memory(problem):
-            designs = plan_demes(problem, engines)
+            designs = plan_demes(problem, engines) if isinstance(engine, Islands) else [engine.prepare(problem)]
             stop = _limit(stop, designs, isinstance(engine, Race))
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)

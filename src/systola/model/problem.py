@@ -20,11 +20,10 @@ from systola.jit.dispatch import register, register_helpers
 from systola.jit.records import record_type
 from systola.model.capabilities import Capability, check_capabilities
 from systola.model.encodings import Encoding
-from systola.model.fields import plain
+from systola.model.fields import plain, unpack
 from systola.model.incremental import with_defaults
 from systola.model.names import Names, check_names, label, labels_from_fields
 from systola.model.objective import DEFAULTS, fitness_down, fitness_up
-from systola.model.tables import unpack
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
