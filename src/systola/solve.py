@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numba
 import numpy as np
@@ -48,6 +48,12 @@ from systola.run.units import objective_of, violation_of
 from systola.signals import held_signals, interruptible
 from systola.version import __version__
 
+if TYPE_CHECKING:
+    from systola.backends.cuda import Device
+
+# What a parameter of an engine may be.
+Parameter: TypeAlias = "Array | np.generic | Callable[..., Any] | Engine | Sequence[Parameter] | float | str | None"
+
 
 def solve(
     problem: Problem,
@@ -63,7 +69,7 @@ def solve(
     checkpoint_every: float = 60.0,
     resume: str | Path | None = None,
     instance: str = "",
-    device: Any = None,
+    device: Device | None = None,
     record: str | Path | None = None,
     replay: str | Path | None = None,
 ) -> Result:
@@ -275,17 +281,17 @@ def parameters_of(engine: Engine | Islands) -> dict[str, Any]:
     return {k: _as_data(v) for k, v in values.items() if v is not None}
 
 
-def _as_data(value: Any) -> Any:
+def _as_data(value: Parameter) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if callable(value):
         return f"{value.__module__}.{value.__qualname__}"
     if is_dataclass(value):
-        return {"algorithm": getattr(value, "name", type(value).__name__), **parameters_of(value)}  # type: ignore[arg-type]
+        return {"algorithm": getattr(value, "name", type(value).__name__), **parameters_of(value)}
     return [_as_data(v) for v in value] if isinstance(value, (tuple, list)) else value
 
 
-def _open_session(setup: Setup, backend: str, threads: int | None, device: Any) -> Session:
+def _open_session(setup: Setup, backend: str, threads: int | None, device: Device | None) -> Session:
     if backend == "cuda":
         from systola.backends.cuda import CudaSession
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from systola.engines.engine import Design, refuse_if_too_large, too_large
 from systola.errors import InputError
@@ -261,7 +262,7 @@ def find_fault(lanes: Lanes) -> tuple[int, Array | None]:
     return total, lanes.faulty[int(np.argmax(lanes.faults > 0))].copy() if total else None
 
 
-def _zeros(shape: tuple[int, ...], dtype: Any, order: Literal["C", "F"]) -> Array:
+def _zeros(shape: tuple[int, ...], dtype: DTypeLike, order: Literal["C", "F"]) -> Array:
     """As numpy.zeros, but on large pages where the system has them.
 
     A step touches every column of a population; with small pages each column needs its own entry in the processor's

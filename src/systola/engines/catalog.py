@@ -132,7 +132,7 @@ def register_engine(engine: type[Any], name: str | None = None) -> type[Any]:
     return engine
 
 
-def _check_engine(engine: Any) -> None:
+def _check_engine(engine: type[Engine]) -> None:
     if not isinstance(engine, type) or not is_dataclass(engine) or not callable(getattr(engine, "prepare", None)):
         raise InputError(f"an engine must be a dataclass with a method `prepare`, but got {engine!r}")
     if not isinstance(getattr(engine, "name", None), (str, property)):

@@ -13,6 +13,8 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from systola.jit.records import RecordType
+
 try:
     import resource
 except ImportError:  # not on Windows
@@ -94,7 +96,7 @@ def _no_reduction(self: Any, s: Any, lane: Any, stride: Any) -> None:
     pass
 
 
-def implement(record: Any, **functions: Implementation) -> None:
+def implement(record: RecordType, **functions: Implementation) -> None:
     """Register what an engine with records of this type does: at least `do_cell`, or `step_cells` in its stead."""
     for name, function in {**_DEFAULTS, **functions}.items():
         register(name, record, function)
@@ -109,7 +111,7 @@ _DEFAULTS: dict[str, Implementation] = {
 }
 
 
-def check_number(name: str, value: Any, low: float, high: float, whole: bool = True) -> None:
+def check_number(name: str, value: float | None, low: float, high: float, whole: bool = True) -> None:
     """A parameter must be a number in a range; InputError says which."""
     kind = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:

@@ -29,6 +29,7 @@ from systola.problems import (
     NextRelease,
     QuadraticAssignment,
 )
+from systola.reading import Json
 
 _TABLES = (".csv", ".tsv")
 
@@ -69,7 +70,7 @@ class Form:
 
 
 def _release_by_requests(
-    profits: Array, costs: Array, requests: Any, budget: int, dependencies: Any = ()
+    profits: Array, costs: Array, requests: Json, budget: int, dependencies: Json | tuple[()] = ()
 ) -> CustomerRelease:
     """`CustomerRelease.from_requests` of plain data, checked."""
     lists = _lists("requests", requests)
@@ -82,17 +83,20 @@ def _release_by_requests(
     return CustomerRelease.from_requests(profits, costs, lists, [(a, b) for a, b in pairs], budget)
 
 
-def _lists(key: str, value: Any) -> list[list[int]]:
+def _lists(key: str, value: Json | tuple[()]) -> list[list[int]]:
     """Lists of whole numbers of different lengths."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise InputError(f"`{key}` must be a list of lists of numbers, but got {show(value)}")
+    lists: list[list[int]] = []
     for k, entry in enumerate(value):
         if not isinstance(entry, list):
             raise InputError(f"`{key}` must be a list of lists of numbers, but got {show(entry)} at [{k}]")
+        lists.append([])
         for number in entry:
             if isinstance(number, bool) or not isinstance(number, int):
                 raise InputError(f"`{key}` must hold whole numbers, but got {show(number)} at [{k}]")
-    return list(value)
+            lists[-1].append(number)
+    return lists
 
 
 FORMS = (

@@ -7,8 +7,8 @@ imported: whoever passes a value of one has imported it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -16,11 +16,29 @@ from systola.errors import InputError
 from systola.model.encodings import Array
 from systola.model.names import Axes
 
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+
+
+class _Sparse(Protocol):
+    """A sparse matrix of SciPy."""
+
+    shape: tuple[int, ...]
+
+    def toarray(self) -> Array: ...
+
+
+# What a field of a problem may be given.
+Data: TypeAlias = (
+    "float | str | Array | Sequence[Data] | pandas.DataFrame | pandas.Series | networkx.Graph | _Sparse | None"
+)
+
 MOST_BYTES = 2**31  # of a dense array made of something sparse
 _SHOWN = 40  # characters of a wrong value in a message
 
 
-def plain(value: Any, where: str) -> Any:
+def plain(value: Data, where: str) -> Any:
     """Numbers and C-ordered arrays of the few types that kernels are compiled for."""
     if isinstance(value, str) or value is None:
         return value
@@ -46,7 +64,7 @@ def plain(value: Any, where: str) -> Any:
     return np.ascontiguousarray(array)
 
 
-def unpack(value: Any, where: str) -> tuple[Any, Axes]:
+def unpack(value: Data, where: str) -> tuple[Any, Axes]:
     """The array in a value, and the labels along its axes; what is of none of these packages as it is."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series)):
@@ -56,12 +74,13 @@ def unpack(value: Any, where: str) -> tuple[Any, Axes]:
         return _from_graph(value, where)
     sparse = sys.modules.get("scipy.sparse")
     if sparse is not None and sparse.issparse(value):
-        _check_size(value.shape, where, "give its `indptr`, `indices` and `data` as fields instead")
-        return value.toarray(), ()
+        matrix = cast("_Sparse", value)
+        _check_size(matrix.shape, where, "give its `indptr`, `indices` and `data` as fields instead")
+        return matrix.toarray(), ()
     return value, ()
 
 
-def _from_pandas(table: Any, where: str) -> tuple[Array, Axes]:
+def _from_pandas(table: pandas.DataFrame | pandas.Series, where: str) -> tuple[Array, Axes]:
     columns = [(where, table)] if table.ndim == 1 else [(f"column {k!r} of {where}", c) for k, c in table.items()]
     if not columns:
         raise InputError(f"{where} must have a column of numbers, but the table has none")
@@ -71,7 +90,7 @@ def _from_pandas(table: Any, where: str) -> tuple[Array, Axes]:
     return np.stack(arrays, axis=1), (_labels(table.index), _labels(table.columns))
 
 
-def _column(column: Any, what: str) -> Array:
+def _column(column: pandas.Series, what: str) -> Array:
     """The numbers of a Series; an InputError if something else is in it, or something is missing."""
     if column.dtype == object:  # may hold numbers all the same
         column = column.infer_objects()
@@ -89,7 +108,7 @@ def _column(column: Any, what: str) -> Array:
     return array
 
 
-def _labels(index: Any) -> tuple[str, ...] | None:
+def _labels(index: pandas.Index) -> tuple[str, ...] | None:
     """What the entries of an index are called; None if they are only counted, or not told apart."""
     if isinstance(index, sys.modules["pandas"].RangeIndex):
         return None
@@ -101,7 +120,7 @@ def _different(labels: Iterable[Any]) -> tuple[str, ...] | None:
     return names if len(set(names)) == len(names) else None
 
 
-def _from_graph(graph: Any, where: str) -> tuple[Array, Axes]:
+def _from_graph(graph: networkx.Graph, where: str) -> tuple[Array, Axes]:
     """The weights of a graph's edges as a square matrix in the order of its nodes; 0 where there is no edge."""
     numbers = {node: k for k, node in enumerate(graph)}
     n = len(numbers)

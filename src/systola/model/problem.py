@@ -16,7 +16,7 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.jit.digest import digest_of_data, digest_of_functions
-from systola.jit.dispatch import register, register_helpers
+from systola.jit.dispatch import Implementation, register, register_helpers
 from systola.jit.records import record_type
 from systola.model.capabilities import Capability, check_capabilities
 from systola.model.encodings import Encoding
@@ -117,12 +117,13 @@ class Problem:
 
 def bind(cls: type[Problem]) -> None:
     """Tell the dispatch what a class's functions do now: edits of what they call make a new record type."""
-    functions: dict[str, Any] = {name: getattr(cls, name) for name in _METHODS if hasattr(cls, name)}
+    functions: dict[str, Implementation] = {name: getattr(cls, name) for name in _METHODS if hasattr(cls, name)}
     for entry in cls.capabilities:
         functions |= entry.functions()
     senses = (cls.sense,) if isinstance(cls.sense, int) else cls.sense
     if not isinstance(senses, str):  # of several objectives the first one, for lack of a better: see `can_compare`
-        functions.setdefault("fitness", fitness_up if senses[0] == MAXIMISE else fitness_down)
+        default: Implementation = fitness_up if senses[0] == MAXIMISE else fitness_down
+        functions.setdefault("fitness", default)
     functions = with_defaults({**DEFAULTS, **functions})
     digest, helpers = digest_of_functions({k: b for k, b in functions.items() if isinstance(b, FunctionType)})
     register_helpers(helpers)
