@@ -5,22 +5,10 @@ import pytest
 
 import systola as sy
 from engines.naive_annealing import Annealing
+from own_problems import Colouring, RoundTrip
 from ptx.device import PtxDevice
 from ptx.needs import needs_executor
 from systola.extend import check_engine, open_search
-
-
-class Tour(sy.Problem):
-    encoding = sy.Permutation("n")
-    sense = sy.MINIMISE
-    n: int
-    distances: np.ndarray
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(self.n):
-            total += self.distances[x[i - 1], x[i]]
-        return total
 
 
 class Cover(sy.Problem):
@@ -34,8 +22,7 @@ class Cover(sy.Problem):
     def evaluate(self, x):
         cost = 0.0
         for j in range(len(self.costs)):
-            if x[j]:
-                cost += self.costs[j]
+            cost += self.costs[j] * x[j]
         missing = 0.0
         for i in range(self.rows.shape[0]):
             there = False
@@ -49,26 +36,11 @@ class Cover(sy.Problem):
         return measures[1]
 
 
-class Colouring(sy.Problem):
-    encoding = sy.Integers("n", 0, "last")
-    sense = sy.MINIMISE
-    n: int
-    last: int
-    edges: np.ndarray
-
-    def evaluate(self, x):
-        clashes = 0
-        for k in range(len(self.edges)):
-            if x[self.edges[k, 0]] == x[self.edges[k, 1]]:
-                clashes += 1
-        return clashes
-
-
 def tour(n):
     """Cities on a circle, numbered at random: the best tour is known."""
     angles = 2 * np.pi * np.random.default_rng(5).permutation(n) / n
     places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    return Tour(n, np.rint(1000 * np.linalg.norm(places[:, None] - places[None], axis=2)).astype(np.int64))
+    return RoundTrip(np.rint(1000 * np.linalg.norm(places[:, None] - places[None], axis=2)).astype(np.int64))
 
 
 def cover(rows, columns):

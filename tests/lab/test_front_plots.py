@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,8 @@ ORDER = [1, 0, 2]
 COMPLETIONS = [[1, 5], [4, 7], [6, 9]]
 
 
-def test_missing_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def refuse(name: str, *rest: Any, **named: Any) -> Any:
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+def test_missing_matplotlib(without_package: Callable[[str], None]) -> None:
+    without_package("matplotlib")
     for draw in (
         lambda: front_plots.plot_front(FRONTS, LABELS),
         lambda: front_plots.plot_attainment(RUNS, LABELS),

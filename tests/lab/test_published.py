@@ -64,6 +64,70 @@ def test_spot_checks(number: int, instance: str, algorithm: str, figure: tuple[f
     assert load_figures("sgs", number).figures[instance, algorithm] == figure
 
 
+@pytest.mark.parametrize(
+    ("paper", "number", "instance", "column", "figure"),
+    [
+        *(
+            ("mls", 2, "20-10", "xeon", 1.1),
+            ("mls", 2, "20-20", "gtx480-tex", 6),
+            ("mls", 2, "200-10", "gtx480", 81.88),
+        ),
+        *(
+            ("mls", 2, "100-10", "gtx285-tex-speedup", 8.2),
+            ("mls", 2, "200-20", "i7", 2220.7),
+            ("mls", 2, "50-20", "gtx285", 17.4),
+        ),
+        *(
+            ("mls", 3, "20-10", "i7", 1.0),
+            ("mls", 3, "50-10", "gtx480", 4.9),
+            ("mls", 3, "100-20", "gtx480-speedup", 11.7),
+        ),
+        *(
+            ("mls", 3, "20-10", "solutions", 11),
+            ("mls", 3, "200-20", "solutions", 71),
+            ("mls", 3, "200-20", "xeon", 2707.8),
+        ),
+        *(
+            ("mls", 4, "100-10", "i7", 253.3),
+            ("mls", 4, "200-10", "gtx480-tex-speedup", 6.4),
+            ("mls", 4, "50-20", "solutions", 596),
+        ),
+        *(("mls", 4, "200-20", "solutions", 2061), ("mls", 4, "100-20", "gtx285-tex", 91.3)),
+        *(("mls", 5, "100-20", "dominating evaluation", 99.85), ("mls", 5, "100-10", "non-dominated archiving", 11.8)),
+        *(("mls", 5, "200-20", "non-dominated search", 0.05), ("mls", 5, "20-10", "dominating archiving", 0.7)),
+        *(
+            ("pugace", 2, "Bur26a", "hits", 7),
+            ("pugace", 2, "Chr18a", "hits", 10),
+            ("pugace", 2, "Esc16f", "hits", 6),
+            ("pugace", 2, "Had14", "hits", 4),
+        ),
+        *(
+            ("pugace", 2, "Lipa30a", "hits", 2),
+            ("pugace", 2, "Lipa40a", "hits", 0),
+            ("pugace", 2, "Lipa50b", "hits", 1),
+        ),
+        *(
+            ("pugace", 2, "Lipa40a", "gap", 1.05),
+            ("pugace", 2, "Chr12a", "gap", 0),
+            ("pugace", 2, "Esc32a", "n", 32),
+            ("pugace", 2, "Had16", "n", 16),
+        ),
+        *(
+            ("pugace", 3, "Bur26a", "gpu", 16.961),
+            ("pugace", 3, "Chr15b", "cpu", 74.152),
+            ("pugace", 3, "Had20", "speedup", 17.99),
+        ),
+        *(
+            ("pugace", 3, "Esc32a", "gpu", 28.06),
+            ("pugace", 3, "Lipa50b", "cpu", 1460.298),
+            ("pugace", 3, "Chr12a", "speedup", 17.95),
+        ),
+    ],
+)
+def test_spot_checks_of_columns(paper: str, number: int, instance: str, column: str, figure: float) -> None:
+    assert load_figures(paper, number).figures[instance, column] == (figure, None)
+
+
 def half_unit(printed: float) -> float:
     """Half of the last printed figure: of three figures, or of two decimals, as in 0.69e0."""
     digit = 10.0 ** (math.floor(math.log10(printed)) - 2)

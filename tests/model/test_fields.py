@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 
 import systola as sy
+from conftest import sentence_of
 from systola.model import fields
 from systola.model.names import labels_of
 from systola.model.problem import digest_of
@@ -33,9 +34,7 @@ def networkx():
 
 
 def refusal(make, *args):
-    with pytest.raises(sy.InputError) as caught:
-        make(*args)
-    return str(caught.value)
+    return sentence_of(make, *args)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from systola import problems
 from systola.errors import InputError
 from systola.formats import columns
 from systola.formats.csv_table import CsvTable, read_csv
@@ -19,16 +20,6 @@ from systola.formats.making import make
 from systola.formats.text import read_text, shown
 from systola.formats.values import parameters_of, show
 from systola.model.encodings import Array
-from systola.problems import (
-    MMDP,
-    CustomerRelease,
-    Flowshop,
-    GeneralizedAssignment,
-    Knapsack,
-    MultiKnapsack,
-    NextRelease,
-    QuadraticAssignment,
-)
 from systola.reading import Json
 
 _TABLES = (".csv", ".tsv")
@@ -71,7 +62,7 @@ class Form:
 
 def _release_by_requests(
     profits: Array, costs: Array, requests: Json, budget: int, dependencies: Json | tuple[()] = ()
-) -> CustomerRelease:
+) -> problems.CustomerRelease:
     """`CustomerRelease.from_requests` of plain data, checked."""
     lists = _lists("requests", requests)
     pairs = _lists("dependencies", dependencies)
@@ -80,7 +71,7 @@ def _release_by_requests(
             raise InputError(f"each of the dependencies must be a pair [a, b]: b needs a, but got {len(pair)} numbers")
     if profits.ndim != 1 or costs.ndim != 1:
         raise InputError("profits and costs must be lists of numbers, but have rows")
-    return CustomerRelease.from_requests(profits, costs, lists, [(a, b) for a, b in pairs], budget)
+    return problems.CustomerRelease.from_requests(profits, costs, lists, [(a, b) for a, b in pairs], budget)
 
 
 def _lists(key: str, value: Json | tuple[()]) -> list[list[int]]:
@@ -102,7 +93,7 @@ def _lists(key: str, value: Json | tuple[()]) -> list[list[int]]:
 FORMS = (
     Form(
         "flowshop",
-        Flowshop,
+        problems.Flowshop,
         "Flowshop",
         read=columns.read_flowshop,
         fits=columns.is_flowshop,
@@ -110,7 +101,7 @@ FORMS = (
     ),
     Form(
         "gap",
-        GeneralizedAssignment,
+        problems.GeneralizedAssignment,
         "GeneralizedAssignment",
         {"weights": "loads"},
         read=columns.read_generalized_assignment,
@@ -119,27 +110,27 @@ FORMS = (
     ),
     Form(
         "knapsack",
-        Knapsack,
+        problems.Knapsack,
         "Knapsack",
         read=columns.read_knapsack,
         fits=columns.is_knapsack,
         layout="columns name, profit, weight; --set capacity=N",
     ),
-    Form("mmdp", MMDP, "MMDP"),
+    Form("mmdp", problems.MMDP, "MMDP"),
     Form(
         "nrp",
-        NextRelease,
+        problems.NextRelease,
         "NextRelease",
         read=columns.read_next_release,
         fits=columns.is_next_release,
         layout="columns name, cost, value; --set weight=W",
     ),
     Form("nrp", _release_by_requests, "CustomerRelease"),
-    Form("nrp", CustomerRelease, "CustomerRelease"),
-    Form("qap", QuadraticAssignment, "QuadraticAssignment"),
+    Form("nrp", problems.CustomerRelease, "CustomerRelease"),
+    Form("qap", problems.QuadraticAssignment, "QuadraticAssignment"),
     Form(
         "mkp",
-        MultiKnapsack,
+        problems.MultiKnapsack,
         "MultiKnapsack",
         read=columns.read_multi_knapsack,
         fits=columns.is_multi_knapsack,

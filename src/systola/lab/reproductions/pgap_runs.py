@@ -14,6 +14,7 @@ from systola.engines.steady_state import SteadyState
 from systola.errors import InputError
 from systola.islands.islands import Islands
 from systola.lab.experiment import Job
+from systola.lab.reproductions.effort import OnDone
 from systola.lab.simulation import MODES
 from systola.lab.store import Store
 from systola.model.problem import Problem, digest_of
@@ -23,7 +24,6 @@ from systola.solve import parameters_of, solve
 
 EXPERIMENT = "pgap"
 
-OnDone = Callable[[int, int, Job], None]
 Facts = Mapping[str, Any]  # a result as plain data
 
 

@@ -15,10 +15,10 @@ from systola.islands.message import message_size
 from systola.lab.demes import make_demes, take_census, time_stretches
 from systola.lab.experiment import Job
 from systola.lab.machine import Machine, measure_machine
+from systola.lab.reproductions.effort import OnDone
 from systola.lab.reproductions.pgap_runs import (
     EXPERIMENT,
     Facts,
-    OnDone,
     Outcomes,
     Setting,
     count_threads,
