@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import importlib.util
 import os
 import signal
 import subprocess
@@ -55,6 +56,12 @@ def without_package(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         monkeypatch.setattr(builtins, "__import__", refuse)
 
     return forbid
+
+
+def needs(package: str, extra: str) -> pytest.MarkDecorator:
+    """For tests of what is done with a package that is an extra."""
+    reason = f"needs the extra systola[{extra}]"
+    return pytest.mark.skipif(importlib.util.find_spec(package) is None, reason=reason)
 
 
 def refused(outcome: tuple[int, str, str]) -> str:

@@ -142,6 +142,14 @@ static Population allocate_population(size_t cells, size_t l)
 }
 
 /* One systolic step: every cell reads from `old` and writes to its next cells in `new`. */
+/* The child if it is strictly better; the fitness of what is kept. */
+static inline int64_t keep_better(Bit *target, const Bit *child, int64_t fitness, const Bit *old, int64_t old_fitness,
+                                  size_t l)
+{
+    memcpy(target, fitness > old_fitness ? child : old, l);
+    return fitness > old_fitness ? fitness : old_fitness;
+}
+
 static void step(const Problem *problem, Evaluate evaluate, const Cell *cells, size_t count,
                  const Population *old, Population *new, Bit *child_h, Bit *child_v)
 {
@@ -169,20 +177,8 @@ static void step(const Problem *problem, Evaluate evaluate, const Cell *cells, s
         fitness_h = evaluate(problem, child_h);
         fitness_v = evaluate(problem, child_v);
 
-        if (fitness_h > old->fh[c]) {
-            memcpy(target_h, child_h, l);
-            new->fh[cell->next_h] = fitness_h;
-        } else {
-            memcpy(target_h, h, l);
-            new->fh[cell->next_h] = old->fh[c];
-        }
-        if (fitness_v > old->fv[c]) {
-            memcpy(target_v, child_v, l);
-            new->fv[cell->next_v] = fitness_v;
-        } else {
-            memcpy(target_v, v, l);
-            new->fv[cell->next_v] = old->fv[c];
-        }
+        new->fh[cell->next_h] = keep_better(target_h, child_h, fitness_h, h, old->fh[c], l);
+        new->fv[cell->next_v] = keep_better(target_v, child_v, fitness_v, v, old->fv[c], l);
     }
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import systola as sy
 from conftest import Balance, story
+from ptx.device import PtxDevice
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Setup
 from systola.engines.engine import Design, Engine
@@ -22,6 +23,14 @@ def check_resumed(problem: sy.Problem, engine: Engine, seed: int, steps: int, pa
     whole = solve(stop=sy.Iterations(steps))
     solve(stop=sy.Iterations(pause), checkpoint=folder / "state")
     assert story(solve(stop=sy.Iterations(steps), resume=folder / "state")) == story(whole)
+
+
+def check_on_gpu(problem: sy.Problem, engine: Engine) -> None:
+    """Its PTX, executed on the CPU."""
+    solve = partial(sy.solve, problem, engine, stop=sy.Iterations(4), seed=2)
+    plain, gpu = solve(backend="python"), solve(backend="cuda", device=PtxDevice(race=True))
+    assert gpu.solution.tolist() == plain.solution.tolist()
+    assert [s.objective for s in gpu.trace.samples] == [s.objective for s in plain.trace.samples]
 
 
 def open_run(problem: sy.Problem, engine: Engine, seed: int) -> tuple[Design, CpuSession]:

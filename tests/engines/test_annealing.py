@@ -6,9 +6,7 @@ import pytest
 import systola as sy
 from engines.naive_annealing import Annealing
 from own_problems import Colouring, RoundTrip
-from ptx.device import PtxDevice
-from ptx.needs import needs_executor
-from systola.extend import check_engine, open_search
+from systola.extend import open_search
 
 
 class Cover(sy.Problem):
@@ -81,27 +79,6 @@ def test_it_does_what_the_naive_twin_does(name, constraints):
     best = search.best().measures
     assert tuple(best) == pytest.approx((-twin.best[1], *twin.best[:1])[: len(best)], abs=0)
     assert any(chain.epoch > 20 for chain in twin.chains)  # some have been reheated
-
-
-@needs_executor
-def test_on_a_gpu():
-    """Its PTX, executed on the CPU."""
-    engine, stop = sy.SimulatedAnnealing(chains=3, epoch=10), sy.Iterations(4)
-    plain = sy.solve(PROBLEMS["tour"], engine, stop=stop, seed=2, backend="python")
-    gpu = sy.solve(PROBLEMS["tour"], engine, stop=stop, seed=2, backend="cuda", device=PtxDevice(race=True))
-    assert gpu.solution.tolist() == plain.solution.tolist()
-    assert [s.objective for s in gpu.trace.samples] == [s.objective for s in plain.trace.samples]
-
-
-def test_it_keeps_the_contract_of_engines():
-    check_engine(sy.SimulatedAnnealing(chains=3, epoch=10), PROBLEMS["cover"])
-
-
-@pytest.mark.parametrize("n", [1, 2, 63, 64, 65])
-@pytest.mark.parametrize("make", [tour, lambda n: cover(3, n), lambda n: Colouring(n, 4, np.zeros((1, 2), np.int64))])
-def test_any_number_of_decisions(make, n):
-    result = sy.solve(make(n), sy.SimulatedAnnealing(), stop=sy.Iterations(2), backend="python")
-    assert result.evaluations == 4 + 2 * 4 * 128
 
 
 def test_an_objective_alone_gives_a_good_answer():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import needs
 from systola.errors import InputError, MissingExtra
 from systola.lab import front_plots
 from systola.model.problem import MAXIMISE, MINIMISE
@@ -93,11 +94,8 @@ def overlap(figure: Any, texts: list[Any]) -> bool:
     return any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+@needs("matplotlib", "plots")
 class TestDrawn:
-    @pytest.fixture(autouse=True)
-    def _needs_matplotlib(self) -> None:
-        pytest.importorskip("matplotlib", reason="plots need the extra systola[plots]")
-
     def test_front_is_steps_and_points(self) -> None:
         (axes,) = front_plots.plot_front(FRONTS, LABELS, title="Demo").axes
         steps, dominated, others, none = axes.get_lines()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import imports
+from conftest import imports, needs
 from systola.errors import InputError, MissingExtra
 from systola.lab import indicators
 from systola.model.problem import MAXIMISE, MINIMISE
@@ -76,11 +76,8 @@ def test_bad_attainment(fronts: Any, level: float, words: str) -> None:
         indicators.attainment(fronts, level)
 
 
+@needs("moocore", "moo")
 class TestMeasured:
-    @pytest.fixture(autouse=True)
-    def _needs_moocore(self) -> None:
-        pytest.importorskip("moocore", reason="indicators need the extra systola[moo]")
-
     def test_known_values(self) -> None:
         volumes = indicators.hypervolume({"a": [[5, 5], [4, 6], [2, 7], [7, 4]]}, [10, 10])
         assert volumes == {"a": 38.0}

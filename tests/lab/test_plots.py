@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import imports
+from conftest import imports, needs
 from systola.errors import InputError, MissingExtra
 from systola.lab import plots
 
@@ -88,11 +88,8 @@ def test_bad_surfaces(rows: Any, shares: list[float], words: str) -> None:
         plots.grid_surface(rows, shares)
 
 
+@needs("matplotlib", "plots")
 class TestDrawn:
-    @pytest.fixture(autouse=True)
-    def _needs_matplotlib(self) -> None:
-        pytest.importorskip("matplotlib", reason="plots need the extra systola[plots]")
-
     def test_convergence_is_the_median_of_steps(self) -> None:
         (axes,) = plots.convergence(CURVES, label="Error", title="Demo").axes
         (line,) = axes.get_lines()

@@ -39,14 +39,8 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "sga": (SGA, {}),
     "ega": (EGA, {}),
     "ga": (GA, {}),
-    "cellular": (Cellular, {}),
-    "ssga": (SteadyState, {}),
-    "hill": (HillClimbing, {}),
-    "tabu": (Tabu, {}),
-    "ig": (IteratedGreedy, {}),
-    "sa": (SimulatedAnnealing, {}),
-    "ils": (IteratedLocalSearch, {}),
-    "pls": (PLS, {}),
+    **{kind.name: (kind, {}) for kind in (Cellular, SteadyState, HillClimbing, Tabu, IteratedGreedy)},
+    **{kind.name: (kind, {}) for kind in (SimulatedAnnealing, IteratedLocalSearch, PLS)},
     **{
         SNS(*options).name: (SNS, dict(zip(("exponential", "random", "moving"), options, strict=True)))
         for options in product((False, True), repeat=3)
