@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from systola.backends import cpu
 from systola.backends.session import Session, Setup
 from systola.engines.catalog import make_engine
-from systola.engines.engine import Design, Engine
+from systola.engines.engine import Design, Engine, Parameter
 from systola.engines.pareto import PLS
 from systola.engines.race import Race
 from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError
@@ -50,9 +50,6 @@ from systola.version import __version__
 
 if TYPE_CHECKING:
     from systola.backends.cuda import Device
-
-# What a parameter of an engine may be.
-Parameter: TypeAlias = "Array | np.generic | Callable[..., Any] | Engine | Sequence[Parameter] | float | str | None"
 
 
 def solve(

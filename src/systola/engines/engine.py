@@ -7,9 +7,9 @@ sizes, and the record by which kernels know the engine. Kernel side: the functio
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -181,3 +181,7 @@ class Engine(Protocol):
     def prepare(self, problem: Problem) -> Design:
         """Lay the engine out for this problem, or say why it cannot."""
         ...
+
+
+# What a parameter of an engine may be.
+Parameter: TypeAlias = "Array | np.generic | Callable[..., Any] | Engine | Sequence[Parameter] | float | str | None"
