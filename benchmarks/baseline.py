@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +24,22 @@ Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class Knapsack:
-    """0/1 knapsack; excess weight is penalised by Eq. 5 of the paper."""
+class Selection:
+    """Some of the items, which have profits and weights; for several constraints, a row of weights for each."""
 
     profits: Ints
     weights: Ints
-    capacity: int
 
     @property
     def length(self) -> int:
         return len(self.profits)
+
+
+@dataclass(frozen=True)
+class Knapsack(Selection):
+    """0/1 knapsack; excess weight is penalised by Eq. 5 of the paper."""
+
+    capacity: int
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,8 @@ def build(flags: list[str], source: Path = SOURCE) -> Path:
         raise RuntimeError("the C baseline needs gcc, and there is none in PATH")
     version = subprocess.run([gcc, "--version"], capture_output=True, text=True, check=True).stdout
     # -march=native makes a binary that only suits this machine, and a cache may be shared by several.
-    parts = [source.read_text(), *ALWAYS, *flags, version, platform.node(), platform.machine()]
+    headers = [header.read_text() for header in sorted(source.parent.glob("*.h"))]
+    parts = [source.read_text(), *headers, *ALWAYS, *flags, version, platform.node(), platform.machine()]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "systola-benchmarks"
     binary = cache / f"{source.stem}-{key}"
@@ -102,6 +110,19 @@ def build(flags: list[str], source: Path = SOURCE) -> Path:
     return binary
 
 
+def exchange(binary: Path, numbers: list[Ints], solutions: list[Bits]) -> tuple[dict[str, Any], bytes]:
+    """Give a program numbers and solutions, one byte per bit; what it reports, and the file that it writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "input.bin", Path(folder) / "output.bin"
+        parts = [np.asarray(array, dtype="<i8").tobytes() for array in numbers]
+        parts += [np.asarray(array, dtype=np.uint8).tobytes() for array in solutions]
+        source.write_bytes(b"".join(parts))
+        done = subprocess.run([str(binary), str(source), str(target)], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{binary.name} failed: {done.stderr.strip()}")
+        return json.loads(done.stdout), target.read_bytes()
+
+
 def run(binary: Path, problem: Problem, tau: int, steps: int, horizontal: Bits, vertical: Bits) -> Outcome:
     """Run SGS_B from these solutions; each array holds l * tau solutions of l bits in cell order."""
     length = problem.length
@@ -109,17 +130,7 @@ def run(binary: Path, problem: Problem, tau: int, steps: int, horizontal: Bits, 
     header = [0 if isinstance(problem, Knapsack) else 1, length, tau, steps]
     if isinstance(problem, Knapsack):
         header += [int(problem.capacity), *problem.profits.tolist(), *problem.weights.tolist()]
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "input.bin", Path(folder) / "output.bin"
-        with source.open("wb") as file:
-            file.write(np.array(header, dtype="<i8").tobytes())
-            for solutions in (horizontal, vertical):
-                file.write(np.ascontiguousarray(solutions, dtype=np.uint8).reshape(cells, length).tobytes())
-        done = subprocess.run([str(binary), str(source), str(target)], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{binary.name} failed: {done.stderr.strip()}")
-        raw = target.read_bytes()
-    report = json.loads(done.stdout)
+    report, raw = exchange(binary, [np.array(header)], [horizontal, vertical])
     fitness = np.frombuffer(raw, dtype="<i8", count=2 * cells).reshape(2, cells)
     solutions = np.frombuffer(raw, dtype=np.uint8, offset=fitness.nbytes).reshape(2, cells, length)
     return Outcome(

@@ -25,10 +25,6 @@ class QuadraticAssignment:
     flows: Ints
     distances: Ints
 
-    @property
-    def length(self) -> int:
-        return len(self.flows)
-
     def cost(self, permutation: Ints) -> int:
         """Cost of a permutation, from scratch."""
         return int((self.flows * self.distances[np.ix_(permutation, permutation)]).sum())
@@ -104,16 +100,7 @@ def run_cellular(
     """
     numbers = [population, generations, crossover, mutation, reach, every, block, seed]
     report, permutation = _run(binary, problem, [*map(str, numbers), "delta" if delta else "full", str(watch)])
-    return CellularOutcome(
-        seconds=report["seconds"],
-        best=report["best"],
-        permutation=permutation,
-        generations=report["generations"],
-        found=report["found"],
-        evaluations=report["evaluations"],
-        differences=report.get("differences"),
-        copies=report.get("copies"),
-    )
+    return CellularOutcome(permutation=permutation, **{"differences": None, "copies": None, **report})
 
 
 def run_tabu(
@@ -122,14 +109,7 @@ def run_tabu(
     """Run the tabu search from a random solution, until a cost is not above the target if there is one."""
     arguments = [str(iterations), str(seed)] + ([] if target is None else [str(target)])
     report, permutation = _run(binary, problem, arguments)
-    return TabuOutcome(
-        seconds=report["seconds"],
-        best=report["best"],
-        permutation=permutation,
-        iterations=report["iterations"],
-        found=report["found"],
-        moves_per_second=report["moves_per_second"],
-    )
+    return TabuOutcome(permutation=permutation, **report)
 
 
 def _run(binary: Path, problem: QuadraticAssignment, arguments: list[str]) -> tuple[dict[str, Any], Ints]:
@@ -137,13 +117,15 @@ def _run(binary: Path, problem: QuadraticAssignment, arguments: list[str]) -> tu
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "input.dat"
         matrices = (np.asarray(matrix, dtype=np.int64) for matrix in (problem.flows, problem.distances))
-        source.write_text(f"{problem.length}\n" + "\n".join(" ".join(map(str, m.ravel().tolist())) for m in matrices))
+        source.write_text(
+            f"{len(problem.flows)}\n" + "\n".join(" ".join(map(str, m.ravel().tolist())) for m in matrices)
+        )
         done = subprocess.run([str(binary), str(source), *arguments], capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{binary.name} failed: {done.stderr.strip()}")
     report = json.loads(done.stdout)
-    permutation = np.array(report["permutation"], dtype=np.int64)
-    if not np.array_equal(np.sort(permutation), np.arange(problem.length)):
+    permutation = np.array(report.pop("permutation"), dtype=np.int64)
+    if not np.array_equal(np.sort(permutation), np.arange(len(problem.flows))):
         raise RuntimeError(f"{binary.name} printed something other than a permutation: {permutation.tolist()}")
     if problem.cost(permutation) != report["best"]:
         raise RuntimeError(f"{binary.name} reports {report['best']}; the cost is {problem.cost(permutation)}")

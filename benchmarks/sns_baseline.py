@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import baseline
-from baseline import Bits, Ints
+from baseline import Bits, Ints, Selection
 
 SOURCE = Path(__file__).parent / "c" / "sns.c"
 
 
 @dataclass(frozen=True)
-class MultiKnapsack:
+class MultiKnapsack(Selection):
     """Multidimensional knapsack; excess weight is penalised by Eq. 4 of the paper."""
 
-    profits: Ints
-    weights: Ints  # a row for each constraint
     capacities: Ints
-
-    @property
-    def length(self) -> int:
-        return len(self.profits)
 
 
 @dataclass(frozen=True)
@@ -58,17 +49,7 @@ def run(binary: Path, problem: MultiKnapsack, width: int, steps: int, solutions:
         problem.weights,
         problem.capacities,
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "input.bin", Path(folder) / "output.bin"
-        with source.open("wb") as file:
-            for array in numbers:
-                file.write(np.asarray(array, dtype="<i8").tobytes())
-            file.write(np.ascontiguousarray(solutions, dtype=np.uint8).reshape(cells, length).tobytes())
-        done = subprocess.run([str(binary), str(source), str(target)], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{binary.name} failed: {done.stderr.strip()}")
-        raw = target.read_bytes()
-    report = json.loads(done.stdout)
+    report, raw = baseline.exchange(binary, numbers, [solutions])
     fitness = np.frombuffer(raw, dtype="<i8", count=cells)
     return Outcome(
         seconds=report["seconds"],

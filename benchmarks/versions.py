@@ -49,21 +49,10 @@ def serve() -> None:
     from systola.engines.catalog import make_engine
     from systola.formats.catalog import open_instance
 
+    sys.path.append(str(HERE.parent / "examples"))
+    from max_cut import MaxCut
+
     warnings.simplefilter("ignore")
-
-    class MaxCut(sy.Problem):
-        encoding = sy.Binary("n")
-        sense = sy.MAXIMISE
-        n: int
-        edges: np.ndarray
-        weights: np.ndarray
-
-        def evaluate(self, x):
-            total = 0
-            for k in range(len(self.weights)):
-                if x[self.edges[k, 0]] != x[self.edges[k, 1]]:
-                    total += self.weights[k]
-            return total
 
     def own() -> sy.Problem:
         rng = np.random.default_rng(1)

@@ -2,20 +2,93 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
+import importlib.util
+import os
 import signal
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
 import systola as sy
+from own_problems import Balance, OneMax
+from systola.cli import main
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell lets what it starts in the background ignore Ctrl-C, and processes that tests start would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def run_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run `systola` with these arguments here; gives exit code, standard output and standard error."""
+
+    def run(*args: object) -> tuple[int, str, str]:
+        try:
+            code = main([str(arg) for arg in args])
+        except SystemExit as end:
+            code = end.code
+        printed = capsys.readouterr()
+        return code or 0, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def without_package(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """From the call on, a package that is not one of ours cannot be imported."""
+    real = builtins.__import__
+
+    def forbid(package: str) -> None:
+        def refuse(name: str, *rest: Any, **named: Any) -> Any:
+            if name.startswith(package):
+                raise ImportError(name)
+            return real(name, *rest, **named)
+
+        monkeypatch.setattr(builtins, "__import__", refuse)
+
+    return forbid
+
+
+def needs(package: str, extra: str) -> pytest.MarkDecorator:
+    """For tests of what is done with a package that is an extra."""
+    reason = f"needs the extra systola[{extra}]"
+    return pytest.mark.skipif(importlib.util.find_spec(package) is None, reason=reason)
+
+
+def refused(outcome: tuple[int, str, str]) -> str:
+    """What a command said that was refused: exit code 2, a sentence, and nothing that looks like an answer."""
+    code, out, err = outcome
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    return err
+
+
+def sentence_of(call: Callable[..., object], *args: Any, **named: Any) -> str:
+    """What the InputError says that a call raises."""
+    with pytest.raises(sy.InputError) as caught:
+        call(*args, **named)
+    return str(caught.value)
+
+
+def imports(module: str, package: str) -> bool:
+    """Whether a new process that imports a module has then imported this package, too."""
+    clean = subprocess.run(
+        [sys.executable, "-c", f"import {module}, sys; print({package!r} in sys.modules)"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return clean.stdout.strip() == "True"
 
 
 def small_knapsack(n: int = 40, seed: int = 0) -> sy.Knapsack:
@@ -33,37 +106,6 @@ def small_multi_knapsack(n: int = 40, m: int = 3, seed: int = 0, tightness: floa
     draws = np.random.default_rng(seed)
     weights = draws.integers(0, 50, (m, n))
     return sy.MultiKnapsack(draws.integers(1, 50, n), weights, (tightness * weights.sum(axis=1)).astype(int))
-
-
-class OneMax(sy.Problem):
-    """Only the objective, no incremental methods: the plain path."""
-
-    encoding = sy.Binary("n")
-    n: int
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(self.n):
-            total += x[i]
-        return total
-
-
-class Balance(sy.Problem):
-    """A float objective to minimise."""
-
-    encoding = sy.Binary("weights")
-    sense = sy.MINIMISE
-    weights: np.ndarray
-
-    def evaluate(self, x):
-        left = 0.0
-        right = 0.0
-        for i in range(len(self.weights)):
-            if x[i]:
-                left += self.weights[i]
-            else:
-                right += self.weights[i]
-        return abs(left - right) + 0.1 * left
 
 
 def binary_problems() -> list[sy.Problem]:

@@ -12,6 +12,7 @@ import pytest
 import systola as sy
 import systola.run.loop
 from conftest import Balance, OneMax, binary_problems, changed, small_knapsack, small_release, story
+from own_problems import FirstPlace
 from systola.backends import cpu
 from systola.model.objective import evaluate
 from systola.model.problem import digest_of, record_of, space_of
@@ -156,15 +157,16 @@ def test_minimise():
     assert long.objective < short.objective
 
 
+class Both(sy.Problem):
+    encoding = sy.Binary("n")
+    sense = (sy.MAXIMISE, sy.MINIMISE)
+    n: int
+
+    def evaluate(self, x):
+        return int(x[0]), int(x[1])
+
+
 def test_several_objectives_need_a_fitness():
-    class Both(sy.Problem):
-        encoding = sy.Binary("n")
-        sense = (sy.MAXIMISE, sy.MINIMISE)
-        n: int
-
-        def evaluate(self, x):
-            return int(x[0]), int(x[1])
-
     with pytest.raises(sy.InputError, match=r"Both has 2 objectives, and no method `fitness`.*; add it, or take PLS"):
         run(Both(4), sy.SGA(size=2))
     front = sy.solve(Both(4), stop=sy.Iterations(3), backend="python")
@@ -195,11 +197,7 @@ def test_what_is_no_objective(value):
 
 
 def test_fewer_objectives_than_declared():
-    class Poor(sy.Problem):
-        encoding = sy.Binary("n")
-        sense = (sy.MAXIMISE, sy.MINIMISE)
-        n: int
-
+    class Poor(Both):
         def evaluate(self, x):
             return 1
 
@@ -221,17 +219,8 @@ def test_nan_is_refused_with_an_example(backend, start):
     assert sum(example) >= 4
 
 
-class Picky(sy.Problem):
+class Picky(OneMax):
     """A constraint that raises, in a kernel."""
-
-    encoding = sy.Binary("n")
-    n: int
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(len(x)):
-            total += x[i]
-        return total
 
     def violation(self, measures):
         if measures[0] > 40:
@@ -728,14 +717,7 @@ def test_the_recommended_engine():
 
 
 def test_other_encodings_have_a_recommended_engine():
-    class Tour(sy.Problem):
-        encoding = sy.Permutation("n")
-        n: int
-
-        def evaluate(self, x):
-            return x[0]
-
-    result = sy.solve(Tour(4), stop=sy.Iterations(1), backend="python")
+    result = sy.solve(FirstPlace(4), stop=sy.Iterations(1), backend="python")
     assert (result.algorithm, result.objective) == ("race", 3)
 
 

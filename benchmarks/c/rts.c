@@ -24,28 +24,12 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #ifndef NUMBER
 #define NUMBER long
 #endif
 
-typedef NUMBER Number;
-
-#define LARGEST (sizeof(Number) == sizeof(int) ? INT_MAX : LONG_MAX)
-
-typedef struct {
-    size_t n;
-    Number *a, *b;
-    int symmetric;        /* both */
-} Problem;
+#define PROGRAM "rts"
+#include "qap.h"
 
 typedef struct {
     int *p;
@@ -54,124 +38,6 @@ typedef struct {
     Number *tabu;         /* last iteration in which position i may not return to location k, at i*n + k */
     Number *row_a, *row_b, *column_a, *column_b; /* see update */
 } Search;
-
-static uint64_t state;
-
-static void die(const char *message)
-{
-    fprintf(stderr, "rts: %s\n", message);
-    exit(1);
-}
-
-static void *allocate(size_t count, size_t size)
-{
-    void *p = malloc(count * size);
-    if (p == NULL)
-        die("out of memory");
-    memset(p, 0, count * size); /* touch every page now, not inside the timed part */
-    return p;
-}
-
-/* splitmix64, so that seeds next to each other start far apart. */
-static void seed_random(uint64_t seed)
-{
-    seed += UINT64_C(0x9e3779b97f4a7c15);
-    seed = (seed ^ (seed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    seed = (seed ^ (seed >> 27)) * UINT64_C(0x94d049bb133111eb);
-    state = seed ^ (seed >> 31);
-    if (state == 0)
-        state = 1;
-}
-
-/* xorshift64* */
-static uint64_t next_random(void)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return state * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-/* In [0, bound), which is below 2^32. */
-static size_t below(size_t bound)
-{
-    return (size_t)(((next_random() >> 32) * bound) >> 32);
-}
-
-static int larger(const void *one, const void *other)
-{
-    Number x = *(const Number *)one, y = *(const Number *)other;
-    return (x > y) - (x < y);
-}
-
-/*
- * No cost is above the product of both matrices in ascending order. Sixteen times the largest single product
- * on top of it leaves room for all that is computed on the way to a difference of costs.
- */
-static void check_range(const Problem *problem)
-{
-    size_t size = problem->n * problem->n;
-    Number *a = allocate(size, sizeof *a), *b = allocate(size, sizeof *b);
-    double bound;
-
-    memcpy(a, problem->a, size * sizeof *a);
-    memcpy(b, problem->b, size * sizeof *b);
-    qsort(a, size, sizeof *a, larger);
-    qsort(b, size, sizeof *b, larger);
-    bound = 16.0 * (double)a[size - 1] * (double)b[size - 1];
-    for (size_t k = 0; k < size; k++)
-        bound += (double)a[k] * (double)b[k];
-    if (bound > 0.999999 * (double)LARGEST)
-        die("costs may overflow; if compiled for int, compile with -DNUMBER=long");
-    free(a);
-    free(b);
-}
-
-static Number *read_matrix(size_t n, FILE *file)
-{
-    Number *matrix = allocate(n * n, sizeof *matrix);
-
-    for (size_t k = 0; k < n * n; k++) {
-        long value;
-        if (fscanf(file, "%ld", &value) != 1)
-            die("the file ends too early, or has something other than numbers");
-        if (value < 0 || value > LARGEST)
-            die("flows and distances must be non-negative and fit in the type of numbers");
-        matrix[k] = (Number)value;
-    }
-    return matrix;
-}
-
-static int is_symmetric(const Number *matrix, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (matrix[i * n + k] != matrix[k * n + i])
-                return 0;
-    return 1;
-}
-
-static Problem read_problem(const char *name)
-{
-    FILE *file = fopen(name, "r");
-    Problem problem;
-    long n;
-    char rest;
-
-    if (file == NULL)
-        die("cannot open the file");
-    if (fscanf(file, "%ld", &n) != 1 || n < 2 || n > 10000)
-        die("the file must begin with a size from 2 to 10000");
-    problem.n = (size_t)n;
-    problem.a = read_matrix(problem.n, file);
-    problem.b = read_matrix(problem.n, file);
-    if (fscanf(file, " %c", &rest) == 1)
-        die("the file is too long");
-    fclose(file);
-    check_range(&problem);
-    problem.symmetric = is_symmetric(problem.a, problem.n) && is_symmetric(problem.b, problem.n);
-    return problem;
-}
 
 static Number evaluate(const Problem *problem, const int *p)
 {
@@ -182,38 +48,6 @@ static Number evaluate(const Problem *problem, const int *p)
         for (size_t k = 0; k < n; k++)
             cost += problem->a[i * n + k] * problem->b[(size_t)p[i] * n + (size_t)p[k]];
     return cost;
-}
-
-static void exchange(int *p, size_t i, size_t k)
-{
-    int kept = p[i];
-    p[i] = p[k];
-    p[k] = kept;
-}
-
-static void shuffle(int *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        p[i] = (int)i;
-    for (size_t i = n - 1; i > 0; i--)
-        exchange(p, i, below(i + 1));
-}
-
-/* What the cost changes by if positions r and s are exchanged. */
-static Number difference(const Problem *problem, const int *p, size_t r, size_t s)
-{
-    size_t n = problem->n, pr = (size_t)p[r], ps = (size_t)p[s];
-    const Number *a = problem->a, *b = problem->b;
-    Number change = (a[r * n + r] - a[s * n + s]) * (b[ps * n + ps] - b[pr * n + pr])
-                    + (a[r * n + s] - a[s * n + r]) * (b[ps * n + pr] - b[pr * n + ps]);
-
-    for (size_t k = 0; k < n; k++)
-        if (k != r && k != s) {
-            size_t pk = (size_t)p[k];
-            change += (a[r * n + k] - a[s * n + k]) * (b[ps * n + pk] - b[pr * n + pk])
-                      + (a[k * n + r] - a[k * n + s]) * (b[pk * n + ps] - b[pk * n + pr]);
-        }
-    return change;
 }
 
 /* The same where both matrices are symmetric; r and s add nothing to the loop but what is taken off first. */
@@ -327,18 +161,6 @@ static int choose(const Search *search, size_t n, Number iteration, Number aspir
     return any;
 }
 
-static long integer(const char *text, long smallest, long largest)
-{
-    char *end;
-    long value;
-
-    errno = 0;
-    value = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value < smallest || value > largest)
-        die("an argument is not a number in its range");
-    return value;
-}
-
 int main(int argc, char **argv)
 {
     Problem problem;
@@ -398,15 +220,13 @@ int main(int argc, char **argv)
         update(&problem, &search, r, s);
     }
     clock_gettime(CLOCK_MONOTONIC, &stop);
-    seconds = (double)(stop.tv_sec - start.tv_sec) + 1e-9 * (double)(stop.tv_nsec - start.tv_nsec);
+    seconds = seconds_between(&start, &stop);
     moves = (double)iteration * (double)n * (double)(n - 1) / 2;
 
     printf("{\"seconds\": %.9f, \"best\": %ld, \"iterations\": %ld, \"found\": %ld", seconds, (long)best_cost,
            (long)iteration, (long)found);
-    printf(", \"moves_per_second\": %.1f, \"permutation\": [", seconds > 0 ? moves / seconds : 0);
-    for (size_t k = 0; k < n; k++)
-        printf("%s%d", k > 0 ? ", " : "", best[k]);
-    printf("]}\n");
+    printf(", \"moves_per_second\": %.1f, ", seconds > 0 ? moves / seconds : 0);
+    print_permutation(best, n);
 
     free(best);
     free(search.column_b);

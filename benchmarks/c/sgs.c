@@ -26,15 +26,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-typedef unsigned char Bit;
+#define PROGRAM "sgs"
+#include "bits.h"
 
 typedef struct {
     size_t l;
@@ -56,34 +49,6 @@ typedef struct {
     size_t next_h, next_v;
 } Cell;
 
-static void die(const char *message)
-{
-    fprintf(stderr, "sgs: %s\n", message);
-    exit(1);
-}
-
-static void *allocate(size_t count, size_t size)
-{
-    void *p = malloc(count * size);
-    if (p == NULL)
-        die("out of memory");
-    memset(p, 0, count * size); /* touch every page now, not inside the timed part */
-    return p;
-}
-
-static void read_exactly(void *p, size_t size, size_t count, FILE *file)
-{
-    if (fread(p, size, count, file) != count)
-        die("the input file is too short");
-}
-
-static int64_t read_int64(FILE *file)
-{
-    int64_t value;
-    read_exactly(&value, sizeof value, 1, file);
-    return value;
-}
-
 static int *read_ints(size_t count, FILE *file)
 {
     int *values = allocate(count, sizeof *values);
@@ -94,20 +59,6 @@ static int *read_ints(size_t count, FILE *file)
         values[k] = (int)value;
     }
     return values;
-}
-
-static void read_bits(Bit *bits, size_t count, FILE *file)
-{
-    read_exactly(bits, 1, count, file);
-    for (size_t k = 0; k < count; k++)
-        if (bits[k] > 1)
-            die("a solution holds a byte other than 0 and 1");
-}
-
-static void write_exactly(const void *p, size_t size, size_t count, FILE *file)
-{
-    if (fwrite(p, size, count, file) != count)
-        die("cannot write the output file");
 }
 
 /* Profit, minus the capacity for each unit of excess weight (Eq. 5). */
@@ -191,6 +142,14 @@ static Population allocate_population(size_t cells, size_t l)
 }
 
 /* One systolic step: every cell reads from `old` and writes to its next cells in `new`. */
+/* The child if it is strictly better; the fitness of what is kept. */
+static inline int64_t keep_better(Bit *target, const Bit *child, int64_t fitness, const Bit *old, int64_t old_fitness,
+                                  size_t l)
+{
+    memcpy(target, fitness > old_fitness ? child : old, l);
+    return fitness > old_fitness ? fitness : old_fitness;
+}
+
 static void step(const Problem *problem, Evaluate evaluate, const Cell *cells, size_t count,
                  const Population *old, Population *new, Bit *child_h, Bit *child_v)
 {
@@ -218,20 +177,8 @@ static void step(const Problem *problem, Evaluate evaluate, const Cell *cells, s
         fitness_h = evaluate(problem, child_h);
         fitness_v = evaluate(problem, child_v);
 
-        if (fitness_h > old->fh[c]) {
-            memcpy(target_h, child_h, l);
-            new->fh[cell->next_h] = fitness_h;
-        } else {
-            memcpy(target_h, h, l);
-            new->fh[cell->next_h] = old->fh[c];
-        }
-        if (fitness_v > old->fv[c]) {
-            memcpy(target_v, child_v, l);
-            new->fv[cell->next_v] = fitness_v;
-        } else {
-            memcpy(target_v, v, l);
-            new->fv[cell->next_v] = old->fv[c];
-        }
+        new->fh[cell->next_h] = keep_better(target_h, child_h, fitness_h, h, old->fh[c], l);
+        new->fv[cell->next_v] = keep_better(target_v, child_v, fitness_v, v, old->fv[c], l);
     }
 }
 
@@ -306,7 +253,7 @@ int main(int argc, char **argv)
         new = swap;
     }
     clock_gettime(CLOCK_MONOTONIC, &stop);
-    seconds = (double)(stop.tv_sec - start.tv_sec) + 1e-9 * (double)(stop.tv_nsec - start.tv_nsec);
+    seconds = seconds_between(&start, &stop);
 
     best = old.fh[0];
     for (size_t c = 0; c < count; c++) {

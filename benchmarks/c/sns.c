@@ -31,13 +31,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#define PROGRAM "sns"
+#include "bits.h"
 
 /* What an item adds to a sum, and what the flip of its decision to x changes there. */
 #ifdef BRANCH
@@ -47,8 +42,6 @@
 #define SHARE(x, value) ((x) * (value))
 #define CHANGE(x, value) ((2 * (x) - 1) * (value))
 #endif
-
-typedef unsigned char Bit;
 
 typedef struct {
     size_t n, m;          /* items, constraints */
@@ -67,34 +60,6 @@ typedef struct {
     int *loads;           /* of each solution, m of them */
 #endif
 } Mesh;
-
-static void die(const char *message)
-{
-    fprintf(stderr, "sns: %s\n", message);
-    exit(1);
-}
-
-static void *allocate(size_t count, size_t size)
-{
-    void *p = malloc(count * size);
-    if (p == NULL)
-        die("out of memory");
-    memset(p, 0, count * size); /* touch every page now, not inside the timed part */
-    return p;
-}
-
-static void read_exactly(void *p, size_t size, size_t count, FILE *file)
-{
-    if (fread(p, size, count, file) != count)
-        die("the input file is too short");
-}
-
-static int64_t read_int64(FILE *file)
-{
-    int64_t value;
-    read_exactly(&value, sizeof value, 1, file);
-    return value;
-}
 
 static void read_ints(int *values, size_t count, FILE *file)
 {
@@ -115,20 +80,6 @@ static void check_sum(const int *values, size_t count)
         sum += values[k];
     if (sum > INT_MAX)
         die("the sum of the profits, or of the weights of a constraint, does not fit in an int");
-}
-
-static void read_bits(Bit *bits, size_t count, FILE *file)
-{
-    read_exactly(bits, 1, count, file);
-    for (size_t k = 0; k < count; k++)
-        if (bits[k] > 1)
-            die("a solution holds a byte other than 0 and 1");
-}
-
-static void write_exactly(const void *p, size_t size, size_t count, FILE *file)
-{
-    if (fwrite(p, size, count, file) != count)
-        die("cannot write the output file");
 }
 
 static Problem read_problem(size_t n, size_t m, FILE *file)
@@ -371,7 +322,7 @@ int main(int argc, char **argv)
         new = swap;
     }
     clock_gettime(CLOCK_MONOTONIC, &stop);
-    seconds = (double)(stop.tv_sec - start.tv_sec) + 1e-9 * (double)(stop.tv_nsec - start.tv_nsec);
+    seconds = seconds_between(&start, &stop);
 
     best = old.fitness[0];
     for (size_t c = 0; c < cells; c++)

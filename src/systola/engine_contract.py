@@ -64,7 +64,7 @@ def check_engine(engine: Engine, problem: Problem, steps: int = 6, seed: int = 1
         raise CheckFailed(f"{engine.name} must be equal to one with the same parameters; make it a frozen dataclass")
 
 
-def _run(engine: Any, problem: Problem, steps: int, seed: int, **rest: Any) -> Result:
+def _run(engine: Engine | Islands, problem: Problem, steps: int, seed: int, **rest: Any) -> Result:
     return solve(problem, engine, stop=Iterations(steps), seed=seed, **rest)
 
 

@@ -6,9 +6,12 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from systola.errors import InputError
+
+# What a file of JSON or TOML holds.
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 MOST_BYTES = 256 * 2**20
 
@@ -44,11 +47,11 @@ def parse_json(raw: bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def is_whole(value: Any, low: int = 0, high: int = 2**62) -> bool:
+def is_whole(value: Json, low: int = 0, high: int = 2**62) -> bool:
     """Whether a value of a file is a whole number in a range."""
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Json) -> bool:
     """Whether a value of a file is a number, NaN included, that fits into 64 bits."""
     return is_whole(value, -(2**63), 2**63 - 1) or isinstance(value, float)

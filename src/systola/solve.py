@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -51,6 +51,9 @@ from systola.run.result import Result
 from systola.run.search import Search
 from systola.signals import held_signals, interruptible
 
+if TYPE_CHECKING:
+    from systola.backends.cuda import Device
+
 
 def solve(
     problem: Problem,
@@ -66,7 +69,7 @@ def solve(
     checkpoint_every: float = 60.0,
     resume: str | Path | None = None,
     instance: str = "",
-    device: Any = None,
+    device: Device | None = None,
     record: str | Path | None = None,
     replay: str | Path | None = None,
     workers: int | Executor | None = None,
@@ -290,7 +293,7 @@ def _fit(
     return problem, engine, elsewhere
 
 
-def _open_session(setup: Setup, backend: str, threads: int | None, device: Any) -> Session:
+def _open_session(setup: Setup, backend: str, threads: int | None, device: Device | None) -> Session:
     if backend == "cuda":
         from systola.backends.cuda import CudaSession
 

@@ -1,5 +1,7 @@
 """The CUDA backend without a GPU: its PTX, executed on the CPU, gives the trace of the CPU's backend."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -64,21 +66,14 @@ def test_whole_run_of_a_mesh_races_checked():
     on_both(small_multi_knapsack(24, 3), sy.SNS(moving=True), sy.Iterations(60), PtxDevice(race=True))
 
 
+SMALL_RING = partial(sy.Cellular, size=8, radius=1, local_search_interval=2)
+
+
 @pytest.mark.parametrize(
     "engine",
     [
-        pytest.param(
-            sy.Cellular(size=8, radius=1, local_search="best-swap", local_search_interval=2), marks=pytest.mark.long
-        ),
-        sy.Cellular(
-            size=8,
-            radius=1,
-            selection="random",
-            crossover="cycle",
-            local_search="tabu",
-            local_search_interval=2,
-            local_search_steps=10,
-        ),
+        pytest.param(SMALL_RING(local_search="best-swap"), marks=pytest.mark.long),
+        SMALL_RING(selection="random", crossover="cycle", local_search="tabu", local_search_steps=10),
     ],
     ids=lambda e: e.local_search,
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-from systola.cli import main
+from conftest import refused
 
 CODE = """
 import numpy as np
@@ -66,23 +66,8 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def call(capsys):
-    def call(*args):
-        try:
-            code = main([str(arg) for arg in args])
-        except SystemExit as end:
-            code = end.code
-        printed = capsys.readouterr()
-        return code or 0, printed.out, printed.err
-
-    return call
-
-
-def refused(outcome):
-    code, out, err = outcome
-    assert (code, out) == (2, "")
-    assert "Traceback" not in err
-    return err
+def call(run_command):
+    return run_command
 
 
 def test_solve_a_class_with_data(call):

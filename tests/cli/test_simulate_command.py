@@ -1,10 +1,11 @@
 """`systola simulate`."""
 
 import json
+from functools import partial
 
 import pytest
 
-from systola.cli import main
+from conftest import refused
 from systola.lab.machine import Machine
 from systola.lab.simulation import simulate
 
@@ -12,16 +13,8 @@ SMALL = ["--demes", "4,16", "--rounds", "6"]
 
 
 @pytest.fixture
-def call(capsys):
-    def call(*args):
-        try:
-            code = main(["simulate", *map(str, args)])
-        except SystemExit as end:
-            code = end.code
-        printed = capsys.readouterr()
-        return code or 0, printed.out, printed.err
-
-    return call
+def call(run_command):
+    return partial(run_command, "simulate")
 
 
 def test_tables_say_that_they_are_simulated(call):
@@ -70,6 +63,4 @@ def test_picture(call, tmp_path):
     ],
 )
 def test_what_cannot_be_simulated(call, args, message):
-    code, out, err = call(*args)
-    assert (code, out) == (2, "")
-    assert message in err
+    assert message in refused(call(*args))

@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import systola as sy
 from conftest import changed, small_knapsack
-from systola.cli import main
 from systola.formats import Instance, catalog
 from systola.formats.source import Source
 
@@ -29,18 +29,9 @@ PROMISED = {
 
 
 @pytest.fixture
-def call(capsys):
+def call(run_command):
     """Run `systola solve` here; gives exit code, standard output and standard error."""
-
-    def call(*args):
-        try:
-            code = main(["solve", *map(str, args)])
-        except SystemExit as end:
-            code = end.code
-        printed = capsys.readouterr()
-        return code or 0, printed.out, printed.err
-
-    return call
+    return partial(run_command, "solve")
 
 
 @pytest.fixture

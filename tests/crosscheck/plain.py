@@ -14,6 +14,11 @@ Judged = tuple[list[int], int]
 MOST = 10_000  # solutions that are tried one by one
 
 
+def picked(values: Sequence[int], x: Sequence[int]) -> int:
+    """The sum of those that are taken."""
+    return sum(value for value, taken in zip(values, x, strict=True) if taken)
+
+
 class Bits:
     n: int
 
@@ -34,37 +39,38 @@ class Order:
         return permutations(range(self.n)) if self.n <= 7 else None
 
 
-@dataclass
-class Knapsack(Bits):
+class Profits(Bits):
+    """A selection with a profit for each decision."""
+
     profits: list[int]
-    weights: list[int]
-    capacity: int
     senses = (1,)
 
     @property
     def n(self) -> int:
         return len(self.profits)
 
+
+@dataclass
+class Knapsack(Profits):
+    profits: list[int]
+    weights: list[int]
+    capacity: int
+
     def judge(self, x: Sequence[int]) -> Judged:
-        profit = sum(p for p, taken in zip(self.profits, x, strict=True) if taken)
-        weight = sum(w for w, taken in zip(self.weights, x, strict=True) if taken)
+        profit = picked(self.profits, x)
+        weight = picked(self.weights, x)
         return [profit], max(0, weight - self.capacity)
 
 
 @dataclass
-class MultiKnapsack(Bits):
+class MultiKnapsack(Profits):
     profits: list[int]
     weights: list[list[int]]
     capacities: list[int]
-    senses = (1,)
-
-    @property
-    def n(self) -> int:
-        return len(self.profits)
 
     def judge(self, x: Sequence[int]) -> Judged:
-        profit = sum(p for p, taken in zip(self.profits, x, strict=True) if taken)
-        loads = [sum(w for w, taken in zip(row, x, strict=True) if taken) for row in self.weights]
+        profit = picked(self.profits, x)
+        loads = [picked(row, x) for row in self.weights]
         return [profit], max(0, *(load - most for load, most in zip(loads, self.capacities, strict=True)))
 
 
@@ -91,8 +97,8 @@ class NextRelease(Bits):
         return len(self.costs)
 
     def judge(self, x: Sequence[int]) -> Judged:
-        cost = sum(c for c, taken in zip(self.costs, x, strict=True) if taken)
-        value = sum(v for v, taken in zip(self.values, x, strict=True) if taken)
+        cost = picked(self.costs, x)
+        value = picked(self.values, x)
         return [cost, value], 0
 
     def merit(self, objectives: Sequence[int]) -> int:
@@ -103,20 +109,15 @@ class NextRelease(Bits):
 
 
 @dataclass
-class CustomerRelease(Bits):
+class CustomerRelease(Profits):
     profits: list[int]
     costs: list[int]
     requests: list[list[int]]
     dependencies: list[tuple[int, int]]  # (a, b): b needs a
     budget: int
-    senses = (1,)
-
-    @property
-    def n(self) -> int:
-        return len(self.profits)
 
     def judge(self, x: Sequence[int]) -> Judged:
-        profit = sum(p for p, chosen in zip(self.profits, x, strict=True) if chosen)
+        profit = picked(self.profits, x)
         released = {r for asked, chosen in zip(self.requests, x, strict=True) if chosen for r in asked}
         while more := {a for a, b in self.dependencies if b in released and a not in released}:
             released |= more

@@ -12,6 +12,8 @@ from numba import njit
 import systola as sy
 from conftest import OneMax, small_knapsack, story
 from engines import naive_cellular
+from engines.opened import check_resumed
+from own_problems import Tour, Valley
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Setup, allocate
 from systola.backends.step import before_steps
@@ -31,36 +33,6 @@ def assignment(n, symmetric=True, seed=1, most=20):
     if symmetric:
         flows, distances = flows + flows.T, distances + distances.T
     return sy.QuadraticAssignment(flows, distances)
-
-
-class Valley(sy.Problem):
-    """Integers of different ranges, each near to a value of its own; some have only one value."""
-
-    encoding = sy.Integers("low", "low", "high")
-    sense = sy.MINIMISE
-    low: np.ndarray
-    high: np.ndarray
-    middle: np.ndarray
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(len(self.middle)):
-            total += (x[i] - self.middle[i]) ** 2
-        return total
-
-
-class Tour(sy.Problem):
-    """A permutation without incremental methods: local search by plain evaluation."""
-
-    encoding = sy.Permutation("n")
-    sense = sy.MINIMISE
-    n: int
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(self.n):
-            total += (x[i] * x[i - 1] + 3 * i * x[i]) % 17
-        return total
 
 
 VALLEY = Valley(np.array([-3, 0, 5, -9, 2, 0, 0]), np.array([4, 0, 9, 9, 2, 1, 30]), np.array([1, 0, 6, -2, 2, 1, 17]))
@@ -535,11 +507,7 @@ def test_trace_is_that_of_the_twin():
 @pytest.mark.parametrize("pause", [4, 7])
 def test_resumed_runs_end_alike(problem, engine, pause, tmp_path):
     """After an even and an odd number of generations; with an order of cells that was drawn in the first step."""
-    path = tmp_path / "state"
-    solve = partial(sy.solve, problem, engine, seed=SEED, backend="python")
-    whole = solve(stop=sy.Iterations(12))
-    solve(stop=sy.Iterations(pause), checkpoint=path)
-    assert story(solve(stop=sy.Iterations(12), resume=path)) == story(whole)
+    check_resumed(problem, engine, SEED, 12, pause, tmp_path)
 
 
 def test_resumed_on_another_backend(tmp_path):
@@ -610,20 +578,15 @@ def test_neighbours_on_a_ring(size, radius):
         assert all(cell in places[other] for other in row)
 
 
-@pytest.mark.parametrize("shape", ["L5", "C9"])
-def test_the_smallest_torus(shape):
-    places = torus(3, 3, shape)
+@pytest.mark.parametrize(
+    ("shape", "least", "refused"), [("L5", 3, (2, 9)), ("C9", 3, (2, 9)), ("L9", 5, (9, 4)), ("C13", 5, (9, 4))]
+)
+def test_the_smallest_torus(shape, least, refused):
+    places = torus(least, least, shape)
     assert all(len({cell, *row}) == len(row) + 1 for cell, row in enumerate(places.tolist()))
-    with pytest.raises(sy.InputError, match=f"{shape} needs a torus of at least 3 x 3, .* but got 2 x 9"):
-        torus(2, 9, shape)
-
-
-@pytest.mark.parametrize("shape", ["L9", "C13"])
-def test_the_smallest_torus_of_wide_shapes(shape):
-    places = torus(5, 5, shape)
-    assert all(len({cell, *row}) == len(row) + 1 for cell, row in enumerate(places.tolist()))
-    with pytest.raises(sy.InputError, match=f"{shape} needs a torus of at least 5 x 5, .* but got 9 x 4"):
-        torus(9, 4, shape)
+    got = f"{refused[0]} x {refused[1]}"
+    with pytest.raises(sy.InputError, match=f"{shape} needs a torus of at least {least} x {least}, .* but got {got}"):
+        torus(*refused, shape)
 
 
 @pytest.mark.parametrize(("size", "radius"), [(2, 1), (8, 4), (5, 0)])

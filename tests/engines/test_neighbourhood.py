@@ -8,6 +8,8 @@ import pytest
 import systola as sy
 from conftest import Balance, OneMax, small_knapsack, small_multi_knapsack, story
 from engines.naive_sns import run
+from engines.opened import open_run
+from own_problems import FirstBit
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Setup
 from systola.engines.neighbourhood import evaluations_for
@@ -26,16 +28,6 @@ PROBLEMS = {
     "plain": OneMax(20),
     "plain, float": Balance(np.random.default_rng(1).random(20)),
 }
-
-
-def open_run(problem, engine):
-    design = engine.prepare(problem)
-    probe = evaluate(record_of(problem), np.zeros(space_of(problem).n, np.uint8))
-    measures = len(probe) if isinstance(probe, tuple) else 1
-    dtype = np.float64 if isinstance(problem, Balance) else np.int64
-    session = CpuSession(Setup(problem, design, measures, dtype, SEED), 1)
-    session.start(0, session.lanes)
-    return design, session
 
 
 def mesh_of(problem, design, session, step):
@@ -76,7 +68,7 @@ def test_equals_naive_twin(name, options):
     if n > 30 and not engine.exponential:
         pytest.skip("the twin is too slow for a large square mesh")
     steps = n + 3 if n < 30 else 9  # past a full tour, so that rows move
-    design, session = open_run(problem, engine)
+    design, session = open_run(problem, engine, SEED)
     first = mesh_of(problem, design, session, 0).reshape(-1, n)
     twin = run(
         fitness_of(problem),
@@ -93,7 +85,7 @@ def test_equals_naive_twin(name, options):
 
 def test_tallies_stay_those_of_the_solutions():
     problem = PROBLEMS["states, two words"]
-    design, session = open_run(problem, sy.SNS(True, True, True, repair=True, seeded=True))
+    design, session = open_run(problem, sy.SNS(True, True, True, repair=True, seeded=True), SEED)
     session.sweep(1, 30, 0, session.lanes)
     population = session.population()
     x = problem.encoding.load(space_of(problem), population.x)
@@ -106,8 +98,8 @@ def test_tallies_stay_those_of_the_solutions():
 
 def test_repair_keeps_all_feasible_and_seeds_start_well():
     problem = small_multi_knapsack(70, 5, tightness=0.25)
-    design, session = open_run(problem, sy.SNS(True, repair=True))
-    _, seeded = open_run(problem, sy.SNS(True, seeded=True))
+    design, session = open_run(problem, sy.SNS(True, repair=True), SEED)
+    _, seeded = open_run(problem, sy.SNS(True, seeded=True), SEED)
     plain = session.population().scores[: design.rows]
     good = seeded.population().scores[: design.rows]
     session.sweep(1, 5, 0, session.lanes)
@@ -139,17 +131,10 @@ def test_options_are_true_or_false(option):
 
 
 def test_a_mesh_too_large_for_the_machine():
-    class Wide(sy.Problem):
-        encoding = sy.Binary("n")
-        n: int
-
-        def evaluate(self, x):
-            return x[0]
-
     with pytest.raises(sy.InputError, match="GiB"):
-        sy.solve(Wide(10**6), sy.SNS())
+        sy.solve(FirstBit(10**6), sy.SNS())
     told = []
-    sy.solve(Wide(300), sy.SNS(), stop=sy.Iterations(1), callback=told.append)
+    sy.solve(FirstBit(300), sy.SNS(), stop=sy.Iterations(1), callback=told.append)
     assert told[0].stage == "compiling"
     assert told[0].memory > 300 * 300 * 300 / 8
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import systola as sy
 from conftest import Balance, OneMax, small_knapsack, small_release
 from engines.naive_sgs import points, run
-from systola.backends.cpu import CpuSession
-from systola.backends.session import Setup
+from engines.opened import open_run
+from own_problems import FirstPlace
 from systola.engines.systolic_plan import crossover_plan, mutation_plan
 from systola.model.objective import better, evaluate
 from systola.model.problem import record_of, space_of
@@ -37,16 +37,6 @@ class Flipped(sy.Problem):
     flip = sy.Knapsack.flip
 
 
-def open_run(problem, flavour, seed=4):
-    design = sy.SGS(flavour).prepare(problem)
-    probe = evaluate(record_of(problem), np.zeros(space_of(problem).n, np.uint8))
-    count = len(probe) if isinstance(probe, tuple) else 1
-    dtype = np.float64 if isinstance(problem, Balance) else np.int64
-    session = CpuSession(Setup(problem, design, count, dtype, seed), 1)
-    session.start(0, session.lanes)
-    return design, session
-
-
 def streams(problem, design, session, step):
     """Solutions by 1-based cell before step + 1, read from the rotating rows."""
     population = session.population()
@@ -72,7 +62,7 @@ def test_flips_equal_naive_twin():
 
 
 def check_against_twin(problem, flavour, steps):
-    design, session = open_run(problem, flavour)
+    design, session = open_run(problem, sy.SGS(flavour), 4)
     horizontal, vertical = streams(problem, design, session, 0)
     session.sweep(1, steps, 0, session.lanes)
 
@@ -139,12 +129,5 @@ def test_bad_parameters(settings, rule):
 
 
 def test_only_binary():
-    class Tour(sy.Problem):
-        encoding = sy.Permutation("n")
-        n: int
-
-        def evaluate(self, x):
-            return x[0]
-
     with pytest.raises(sy.InputError, match="binary"):
-        sy.solve(Tour(5), sy.SGS())
+        sy.solve(FirstPlace(5), sy.SGS())

@@ -9,6 +9,8 @@ import pytest
 import systola as sy
 from conftest import OneMax, small_knapsack, small_multi_knapsack, small_release, story
 from engines import naive_walks
+from engines.opened import check_resumed
+from own_problems import Line, Tour, Valley
 from problems import naive_flowshop
 from systola.backends import cpu
 from systola.backends.cpu import CpuSession
@@ -27,14 +29,8 @@ from systola.simd.rows import padded
 SEED = 6
 
 
-class Valley(sy.Problem):
-    """Integers of different ranges, each near to a value of its own; some have only one value."""
-
-    encoding = sy.Integers("low", "low", "high")
-    sense = sy.MINIMISE
-    low: np.ndarray
-    high: np.ndarray
-    middle: np.ndarray
+class Bumpy(Valley):
+    """With neighbours that matter to each other, too."""
 
     def evaluate(self, x):
         total = 0
@@ -43,40 +39,10 @@ class Valley(sy.Problem):
         return total
 
 
-class Tour(sy.Problem):
-    """A permutation that offers nothing but its objective."""
+class Apart(Line):
+    """With a constraint, and few values; of all moves only swaps are measured from a state."""
 
-    encoding = sy.Permutation("n")
-    sense = sy.MINIMISE
-    n: int
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(self.n):
-            total += (x[i] * x[i - 1] + 3 * i * x[i]) % 17
-        return total
-
-
-class Apart(sy.Problem):
-    """Neighbours in the order should be far apart, and the first not the last: `swap`, a constraint, few values."""
-
-    encoding = sy.Permutation("n")
-    n: int
-
-    def evaluate(self, x):
-        apart = 0
-        for i in range(self.n - 1):
-            apart += abs(x[i] - x[i + 1])
-        return apart, x[0]
-
-    def swap(self, x, row, i, j, state):
-        for k in range(self.n - 1):
-            here = x[row, j if k == i else i if k == j else k]
-            there = x[row, j if k + 1 == i else i if k + 1 == j else k + 1]
-            state[0] += abs(here - there) - abs(x[row, k] - x[row, k + 1])
-        state[1] = x[row, j if i == 0 else i if j == 0 else 0]
-
-    capabilities = (sy.Swaps(swap),)
+    capabilities = (sy.Swaps(Line.swap),)
 
     def violation(self, measures):
         return max(0, measures[1] - 2)
@@ -131,8 +97,8 @@ def flowshop(jobs, machines=3, objectives="makespan,tardiness,tardy", most=9, re
     return sy.Flowshop(draws.integers(0, most, (jobs, machines)), due, ready, objectives)
 
 
-VALLEY = Valley(np.array([-3, 0, 5, -2, 2, 0]), np.array([4, 0, 9, 3, 2, 1]), np.array([1, 0, 6, -2, 2, 1]))
-FLAT = Valley(np.full(4, -1), np.full(4, 1), np.zeros(4, int))
+VALLEY = Bumpy(np.array([-3, 0, 5, -2, 2, 0]), np.array([4, 0, 9, 3, 2, 1]), np.array([1, 0, 6, -2, 2, 1]))
+FLAT = Bumpy(np.full(4, -1), np.full(4, 1), np.zeros(4, int))
 
 
 def plain_measures(problem):
@@ -361,7 +327,7 @@ def test_tabu_without_bans():
         (OneMax(100), 10, 5),
         (flowshop(20), 8, 5),
         (flowshop(3), 3, 5),
-        (Valley(np.zeros(3, int), np.full(3, 2), np.ones(3, int)), 4, 5),
+        (Bumpy(np.zeros(3, int), np.full(3, 2), np.ones(3, int)), 4, 5),
     ],
 )
 def test_how_long_by_default(problem, tenure, choices):
@@ -497,11 +463,7 @@ RESUMED = [
 @pytest.mark.parametrize(("problem", "engine"), RESUMED, ids=name_of)
 @pytest.mark.parametrize("pause", [1, 6])
 def test_resumed_runs_end_alike(problem, engine, pause, tmp_path):
-    path = tmp_path / "state"
-    solve = partial(sy.solve, problem, engine, seed=SEED, backend="python")
-    whole = solve(stop=sy.Iterations(13))
-    solve(stop=sy.Iterations(pause), checkpoint=path)
-    assert story(solve(stop=sy.Iterations(13), resume=path)) == story(whole)
+    check_resumed(problem, engine, SEED, 13, pause, tmp_path)
 
 
 @pytest.mark.long
@@ -569,13 +531,13 @@ def test_layout():
     ("problem", "engine", "told"),
     [
         (OneMax(5), sy.Tabu("swap"), "neighbourhood of OneMax must be one of flip, flip-two, but got 'swap'"),
-        (VALLEY, sy.HillClimbing("flip"), "neighbourhood of Valley must be one of reassign, but got 'flip'"),
+        (VALLEY, sy.HillClimbing("flip"), "neighbourhood of Bumpy must be one of reassign, but got 'flip'"),
         (Tour(5), sy.HillClimbing("2-opt"), "of Tour must be one of swap, insertion, reversal, but got '2-opt'"),
         (Tour(5), sy.Tabu(["swap"]), r"must be one of swap, insertion, reversal, but got \['swap'\]"),
         (Tour(1), sy.Tabu(), "a neighbourhood needs solutions of at least two decisions, but got one"),
         (OneMax(1), sy.HillClimbing(), "a neighbourhood needs solutions of at least two decisions, but got one"),
         (
-            Valley(np.ones(3, int), np.ones(3, int), np.ones(3, int)),
+            Bumpy(np.ones(3, int), np.ones(3, int), np.ones(3, int)),
             sy.Tabu(),
             "a neighbourhood needs a decision with two values or more, but there is none",
         ),

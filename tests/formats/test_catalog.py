@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instance_files import refusal
 
 from systola import MMDP, InputError, Knapsack, NextRelease
 from systola.formats import Instance, catalog, describe, list_formats, list_generators, look_up, open_instance
@@ -49,12 +50,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         (tmp_path / name).write_text(content, encoding="utf-8")
     return tmp_path
-
-
-def refusal(spec: str, problem: str | None = None) -> str:
-    with pytest.raises(InputError) as caught:
-        open_instance(spec, problem)
-    return str(caught.value)
 
 
 def test_generated_instances() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import sentence_of
 from systola import InputError
 from systola.formats.csv_table import CsvTable, read_csv
 
@@ -18,9 +19,7 @@ def table(tmp_path: Path, text: str) -> CsvTable:
 
 
 def refusal(tmp_path: Path, text: str) -> str:
-    with pytest.raises(InputError) as caught:
-        table(tmp_path, text)
-    return str(caught.value)
+    return sentence_of(table, tmp_path, text)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +88,7 @@ def test_what_is_no_table(tmp_path: Path, text: str, said: str) -> None:
     ],
 )
 def test_cells_that_are_no_whole_numbers(tmp_path: Path, cell: str, said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        table(tmp_path, f"a,b\n1,2\n{cell},2\n").whole_numbers(0)
-    assert said in str(caught.value)
+    assert said in sentence_of(table(tmp_path, f"a,b\n1,2\n{cell},2\n").whole_numbers, 0)
 
 
 @pytest.mark.parametrize("cell", ["x", "", "nan", "inf", "1e999", "1_0", "0x1", "1,5", "9" * 100])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import tempfile
@@ -14,7 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instance_files import refusal, rows_of, written
 
+from conftest import sentence_of
 from systola import Flowshop, InputError
 from systola.cli import main
 from systola.formats import Instance, Library, describe, look_up, open_instance
@@ -34,21 +35,9 @@ LIEFOOGHE = "3\n2\n77\n0\n9\n3 2 \n1\n4\n1 5 \n2\n30\n6 1 \n"
 MINELLA = "3 2\n0 3 1 2\n0 1 1 5\n0 6 1 1\nReldue\n-1 9 -1 1\n-1 4 -1 1\n-1 30 -1 1\n"
 
 
-def written(folder: Path, content: str, name: str = "some.txt") -> Path:
-    path = folder / name
-    path.write_text(content, encoding="utf-8")
-    return path
-
-
 def shop(instance: Instance) -> Flowshop:
     assert isinstance(instance.problem, Flowshop)
     return instance.problem
-
-
-def refusal(spec: str | Path, problem: str | None = None) -> str:
-    with pytest.raises(InputError) as caught:
-        open_instance(str(spec), problem)
-    return str(caught.value)
 
 
 # Taillard's files
@@ -111,9 +100,7 @@ def test_objectives_of_a_file_without_due_dates(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_in_files_of_taillard(tmp_path: Path, content: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_taillard(written(tmp_path, content))
-    assert str(caught.value).startswith(message)
+    assert sentence_of(read_taillard, written(tmp_path, content)).startswith(message)
 
 
 # Files with due dates
@@ -186,9 +173,7 @@ def test_options_that_are_none(tmp_path: Path, options: str, message: str, gener
     ],
 )
 def test_mistakes_in_files_of_liefooghe(tmp_path: Path, content: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_liefooghe(written(tmp_path, content))
-    assert str(caught.value).startswith(message)
+    assert sentence_of(read_liefooghe, written(tmp_path, content)).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -221,9 +206,7 @@ def test_mistakes_in_files_of_liefooghe(tmp_path: Path, content: str, message: s
     ],
 )
 def test_mistakes_in_files_of_minella(tmp_path: Path, content: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_minella(written(tmp_path, content))
-    assert str(caught.value).startswith(message)
+    assert sentence_of(read_minella, written(tmp_path, content)).startswith(message)
 
 
 def test_weights_of_jobs_are_left_out_and_said_so(tmp_path: Path) -> None:
@@ -371,17 +354,10 @@ def test_instances_are_shown_converted_and_solved(tmp_path: Path, capsys: pytest
 # The public files
 
 
-def public_rows() -> list[dict[str, str]]:
-    if not PUBLIC.is_dir():
-        return []
-    with (PUBLIC / "BEST.csv").open() as file:
-        return list(csv.DictReader(file))
-
-
 @needs_public
 def test_the_published_seeds_and_bounds() -> None:
     """Taillard's lower bounds are ours, and no makespan can be below."""
-    rows = public_rows()
+    rows = rows_of(PUBLIC)
     assert [row["name"] for row in rows] == [f"ta{number:03}" for number in range(1, 121)]
     assert [tuple(int(row[key]) for key in ("jobs", "machines", "time_seed")) for row in rows] == list(SEEDS)
     for number, row in enumerate(rows, 1):

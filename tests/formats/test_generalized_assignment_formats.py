@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import tempfile
@@ -15,7 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instance_files import refusal, rows_of, written
 
+from conftest import sentence_of
 from systola import GeneralizedAssignment, InputError
 from systola.cli import main
 from systola.formats import Instance, Library, describe, look_up, open_instance
@@ -34,12 +35,6 @@ BODY = "2 3\n5 -4 3\n3 3 9\n1 2 1\n2 0 2\n3 2\n"
 BEST = "1 0 0\n"  # costs 3 - 4 + 3, loads 3 and 2
 
 
-def written(folder: Path, content: str, name: str = "some.txt") -> Path:
-    path = folder / name
-    path.write_text(content, encoding="utf-8")
-    return path
-
-
 def gap(instance: Instance) -> GeneralizedAssignment:
     assert isinstance(instance.problem, GeneralizedAssignment)
     return instance.problem
@@ -47,12 +42,6 @@ def gap(instance: Instance) -> GeneralizedAssignment:
 
 def data_of(problem: GeneralizedAssignment) -> list[object]:
     return [problem.costs.tolist(), problem.loads.tolist(), problem.capacities.tolist()]
-
-
-def refusal(spec: str | Path, problem: str | None = None) -> str:
-    with pytest.raises(InputError) as caught:
-        open_instance(str(spec), problem)
-    return str(caught.value)
 
 
 # Files
@@ -142,9 +131,7 @@ def test_options_that_are_none(tmp_path: Path, options: str, message: str) -> No
     ],
 )
 def test_mistakes_in_files_of_one_problem(tmp_path: Path, content: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_single(written(tmp_path, content))
-    assert str(caught.value).startswith(message)
+    assert sentence_of(read_single, written(tmp_path, content)).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -158,9 +145,7 @@ def test_mistakes_in_files_of_one_problem(tmp_path: Path, content: str, message:
     ],
 )
 def test_mistakes_in_files_of_several_problems(tmp_path: Path, content: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_numbered(written(tmp_path, content))
-    assert str(caught.value).startswith(message)
+    assert sentence_of(read_numbered, written(tmp_path, content)).startswith(message)
 
 
 def test_a_problem_that_is_none_harms_no_other(tmp_path: Path) -> None:
@@ -392,15 +377,8 @@ def test_the_generator_checks_its_arguments() -> None:
 # The public files
 
 
-def public_rows() -> list[dict[str, str]]:
-    if not PUBLIC.is_dir():
-        return []
-    with (PUBLIC / "BEST.csv").open() as file:
-        return list(csv.DictReader(file))
-
-
 @needs_public
-@pytest.mark.parametrize("row", public_rows(), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", rows_of(PUBLIC), ids=lambda row: row["name"])
 def test_public_instances(row: dict[str, str]) -> None:
     """Recognised, of the right size and sense, with the best known cost if a solution lies beside."""
     name, mark, part = row["name"].partition("-")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import tempfile
 from pathlib import Path
 
@@ -10,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from instance_files import rows_of
 
+from conftest import sentence_of
 from systola import InputError, Knapsack
 from systola.formats import open_instance
 from systola.formats.knapsack import KINDS, TABLE_1, pisinger, read, write
@@ -38,15 +39,8 @@ def test_table_1_of_the_paper(items: int, spread: int) -> None:
     assert open_instance(f"knapsack:{items}-{spread}").best_known == TABLE_1[items, spread]
 
 
-def public_files() -> list[dict[str, str]]:
-    if not PUBLIC.is_dir():
-        return []
-    with (PUBLIC / "BEST.csv").open() as file:
-        return list(csv.DictReader(file))
-
-
 @needs_public
-@pytest.mark.parametrize("row", public_files(), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", rows_of(PUBLIC), ids=lambda row: row["name"])
 def test_public_files(row: dict[str, str]) -> None:
     instance = read(PUBLIC / row["name"])
     assert isinstance(instance.problem, Knapsack)
@@ -57,7 +51,7 @@ def test_public_files(row: dict[str, str]) -> None:
 
 
 @needs_public
-@pytest.mark.parametrize("row", public_files(), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", rows_of(PUBLIC), ids=lambda row: row["name"])
 def test_the_generator_makes_the_public_files(row: dict[str, str]) -> None:
     _, number, items, spread, _ = row["name"].split("_")
     made = pisinger(int(items), int(spread), KINDS[int(number)])
@@ -120,9 +114,7 @@ def test_what_is_written_is_read(problem: Knapsack, data: st.DataObject) -> None
 def test_messages(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "mk1.txt"
     path.write_text(content)
-    with pytest.raises(InputError) as caught:
-        read(path)
-    assert message in str(caught.value)
+    assert message in sentence_of(read, path)
 
 
 def test_a_file_that_cannot_be_written_is_an_input_error(tmp_path: Path) -> None:

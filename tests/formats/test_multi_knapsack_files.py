@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from instance_files import rows_of, written
 
-from systola import InputError
+from conftest import sentence_of
 from systola.formats import Instance, Library, describe, look_up, open_instance
 from systola.formats.multi_knapsack import read_named, read_numbered, read_single
 from systola.model.problem import digest_of, space_of
@@ -50,12 +50,6 @@ NAMED = """ A collection of knapsacks.
  1 1
  0
 """
-
-
-def written(tmp_path: Path, content: str, name: str = "some.txt") -> Path:
-    path = tmp_path / name
-    path.write_text(content, encoding="utf-8")
-    return path
 
 
 def data_of(instance: Instance) -> tuple[list[int], list[list[int]], list[int]]:
@@ -171,16 +165,13 @@ def test_choices_that_are_none(
 ) -> None:
     written(tmp_path, content)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError) as caught:
-        open_instance(f"some.txt{spec}")
-    assert message in str(caught.value)
-    assert str(caught.value).endswith("`systola instances show some.txt` lists them")
+    said = sentence_of(open_instance, f"some.txt{spec}")
+    assert message in said
+    assert said.endswith("`systola instances show some.txt` lists them")
 
 
 def refusal(tmp_path: Path, content: str, spec: str = "", problem: str | None = None) -> str:
-    with pytest.raises(InputError) as caught:
-        open_instance(f"{written(tmp_path, content)}{spec}", problem)
-    return str(caught.value)
+    return sentence_of(open_instance, f"{written(tmp_path, content)}{spec}", problem)
 
 
 def test_what_does_not_apply_is_refused(tmp_path: Path) -> None:
@@ -228,9 +219,7 @@ def test_what_does_not_apply_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_messages_of_numbered_problems(tmp_path: Path, content: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_numbered(written(tmp_path, content))
-    assert str(caught.value) == message
+    assert sentence_of(read_numbered, written(tmp_path, content)) == message
 
 
 @pytest.mark.parametrize(
@@ -254,9 +243,7 @@ def test_messages_of_numbered_problems(tmp_path: Path, content: str, message: st
     ],
 )
 def test_messages_of_a_single_problem(tmp_path: Path, content: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_single(written(tmp_path, content))
-    assert str(caught.value) == message
+    assert sentence_of(read_single, written(tmp_path, content)) == message
 
 
 @pytest.mark.parametrize(
@@ -291,9 +278,7 @@ def test_messages_of_a_single_problem(tmp_path: Path, content: str, message: str
     ],
 )
 def test_messages_of_named_problems(tmp_path: Path, content: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_named(written(tmp_path, content))
-    assert str(caught.value) == message
+    assert sentence_of(read_named, written(tmp_path, content)) == message
 
 
 def test_a_problem_that_is_too_large_is_found_when_it_is_chosen(tmp_path: Path) -> None:
@@ -320,18 +305,11 @@ def test_a_table_of_requirements_has_the_words_but_not_the_lines(tmp_path: Path)
 # The public files
 
 
-def public_rows() -> list[dict[str, str]]:
-    if not PUBLIC.is_dir():
-        return []
-    with (PUBLIC / "BEST.csv").open() as file:
-        return list(csv.DictReader(file))
-
-
 @needs_public
 def test_public_named_problems() -> None:
     library = read_named(PUBLIC / "mknap2.txt")
     assert len(library.parts) == 48
-    known = {row["name"].upper(): row for row in public_rows()}
+    known = {row["name"].upper(): row for row in rows_of(PUBLIC)}
     for number, part in enumerate(library.parts, 1):
         row, instance = known[part.name], library.choose(part.name.lower())
         assert instance.best_known == int(row["best_known"])

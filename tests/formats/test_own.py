@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import sentence_of
 from systola import InputError
 from systola.formats import load_problem, look_up, open_instance
 from systola.formats.source import Source
@@ -98,10 +99,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refusal(spec: str, data: str | None = None, **fields: Any) -> str:
-    with pytest.raises(InputError) as caught:
-        load_problem(spec, data, fields=fields)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    said = sentence_of(load_problem, spec, data, fields=fields)
+    assert "\n" not in said
+    return said
 
 
 def values(problem: Any) -> tuple[Any, ...]:

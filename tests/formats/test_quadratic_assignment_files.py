@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import tempfile
 from pathlib import Path
@@ -11,7 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from instance_files import rows_of
 
+from conftest import sentence_of
 from systola import InputError
 from systola.cli import main
 from systola.formats import Instance, describe, open_instance
@@ -171,9 +172,7 @@ def test_costs_are_those_of_the_problem(problem: QuadraticAssignment, data: st.D
 )
 def test_messages(tmp_path: Path, content: str, message: str) -> None:
     path = written(tmp_path, content)
-    with pytest.raises(InputError) as caught:
-        read_qaplib(path)
-    assert str(caught.value) == message
+    assert sentence_of(read_qaplib, path) == message
     with pytest.raises(InputError) as caught:
         open_instance(str(path), "qap")  # the only format of the problem, so its message stands alone
     assert str(caught.value) == message
@@ -229,9 +228,10 @@ def test_a_cost_without_a_solution_is_taken_unchecked(tmp_path: Path) -> None:
     assert (instance.best_known, instance.solution) == (-17, None)
     assert instance.notes == ("the best known cost is unchecked: some.sln has no solution to it",)
     assert isinstance(instance.problem, QuadraticAssignment)
-    with pytest.raises(InputError) as caught:
-        read_solution(tmp_path / "some.sln", instance.problem)
-    assert str(caught.value) == "a permutation must follow the cost, but the file ends (some.sln)"
+    assert (
+        sentence_of(read_solution, tmp_path / "some.sln", instance.problem)
+        == "a permutation must follow the cost, but the file ends (some.sln)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -271,9 +271,7 @@ def test_a_bad_solution_is_a_note_of_the_instance(tmp_path: Path, content: str, 
     assert (instance.best_known, instance.solution) == (None, None)
     assert instance.notes == (f"the best known cost beside it is not used: {message}",)
     assert isinstance(instance.problem, QuadraticAssignment)
-    with pytest.raises(InputError) as caught:
-        read_solution(tmp_path / "some.sln", instance.problem)
-    assert str(caught.value) == message
+    assert sentence_of(read_solution, tmp_path / "some.sln", instance.problem) == message
 
 
 def test_a_solution_that_is_no_text_is_a_note(tmp_path: Path) -> None:
@@ -345,20 +343,13 @@ def test_instances_are_shown_and_converted(tmp_path: Path, capsys: pytest.Captur
 # The public files
 
 
-def public_rows() -> list[dict[str, str]]:
-    if not PUBLIC.is_dir():
-        return []
-    with (PUBLIC / "BEST.csv").open() as file:
-        return list(csv.DictReader(file))
-
-
 @needs_public
 def test_every_public_instance_is_listed() -> None:
-    assert {path.stem for path in PUBLIC.glob("*.dat")} == {row["name"] for row in public_rows()}
+    assert {path.stem for path in PUBLIC.glob("*.dat")} == {row["name"] for row in rows_of(PUBLIC)}
 
 
 @needs_public
-@pytest.mark.parametrize("row", public_rows(), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", rows_of(PUBLIC), ids=lambda row: row["name"])
 def test_public_instances(row: dict[str, str]) -> None:
     instance = open_instance(str(PUBLIC / f"{row['name']}.dat"))  # recognised
     problem, best_known = instance.problem, int(row["best_known"])
@@ -375,7 +366,7 @@ def test_public_instances(row: dict[str, str]) -> None:
 
 @needs_public
 def test_the_convention_of_a_public_solution_is_the_one_listed() -> None:
-    for row in (row for row in public_rows() if (PUBLIC / f"{row['name']}.sln").exists()):
+    for row in (row for row in rows_of(PUBLIC) if (PUBLIC / f"{row['name']}.sln").exists()):
         problem = read_qaplib(PUBLIC / f"{row['name']}.dat").problem
         assert isinstance(problem, QuadraticAssignment)
         words = (PUBLIC / f"{row['name']}.sln").read_text().split()

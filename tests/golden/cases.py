@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import systola as sy
+from own_problems import Balance, Colouring, RoundTrip, imbalance
 
 DIGESTS = Path(__file__).with_name("digests.txt")
 
@@ -42,57 +43,17 @@ class Cut(sy.Problem):
         return total
 
 
-class Partition(sy.Problem):
+class Partition(Balance):
     """Floats, minimised, with a constraint."""
 
-    encoding = sy.Binary("weights")
-    sense = sy.MINIMISE
-    weights: np.ndarray
-
     def evaluate(self, x):
-        left = 0.0
-        right = 0.0
         chosen = 0
-        for i in range(len(self.weights)):
-            if x[i]:
-                left += self.weights[i]
-                chosen += 1
-            else:
-                right += self.weights[i]
-        return abs(left - right) + 0.1 * left, chosen
+        for i in range(len(x)):
+            chosen += x[i]
+        return imbalance(self.weights, x), chosen
 
     def violation(self, measures):
         return max(measures[1] - 14, 0)
-
-
-class Colouring(sy.Problem):
-    """A user's own problem over integers."""
-
-    encoding = sy.Integers("n", 0, 3)
-    sense = sy.MINIMISE
-    n: int
-    edges: np.ndarray
-
-    def evaluate(self, x):
-        clashes = 0
-        for k in range(self.edges.shape[0]):
-            if x[self.edges[k, 0]] == x[self.edges[k, 1]]:
-                clashes += 1
-        return clashes
-
-
-class Tour(sy.Problem):
-    """A user's own problem over permutations."""
-
-    encoding = sy.Permutation("distances")
-    sense = sy.MINIMISE
-    distances: np.ndarray
-
-    def evaluate(self, x):
-        total = 0
-        for k in range(len(x)):
-            total += self.distances[x[k - 1], x[k]]
-        return total
 
 
 class TwoSums(sy.Problem):
@@ -163,8 +124,8 @@ def problems() -> dict[str, sy.Problem]:
         "gap": _assignment(),
         "own-bits": Cut(30, edges, spread(19, 1, 9, 60)),
         "own-floats": Partition(spread(20, 1, 10**6, 33) / 10**5),
-        "own-integers": Colouring(30, edges),
-        "own-order": Tour(spread(21, 1, 99, 9, 9)),
+        "own-integers": Colouring(30, 3, edges),
+        "own-order": RoundTrip(spread(21, 1, 99, 9, 9)),
         "own-front": TwoSums(12, spread(22, 1, 40, 12), spread(23, 1, 40, 12)),
     }
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import systola as sy
-from conftest import small_knapsack, story
+from conftest import OneMax, small_knapsack, story
 from engines.naive_steady_state import Twin
 from systola.formats.generalized_assignment_generator import generate
 from systola.islands.deme import Deme, seed_of
@@ -323,16 +323,11 @@ def test_islands_do_not_run_on_a_gpu():
         run(Islands(), 1, backend="cuda")
 
 
-class Undefined(sy.Problem):
+class Undefined(OneMax):
     """Not a number, once a solution is good enough."""
 
-    encoding = sy.Binary("n")
-    n: int
-
     def evaluate(self, x):
-        total = 0.0
-        for i in range(self.n):
-            total += x[i]
+        total = 1.0 * x.sum()
         return total if 4 * total < 3 * self.n else np.nan
 
 

@@ -40,6 +40,7 @@ for how, module, name in json.loads(sys.argv[1]):
         setattr(owner, last, reshaped)
 
 import systola as sy
+from own_problems import OneMax
 from systola.backends import cpu
 from systola.jit import private, thread_team
 
@@ -47,17 +48,7 @@ calls = []
 usual = private.compiled_for
 thread_team.compiled_for = lambda *args: calls.append(usual(*args)) or calls[-1]
 
-class Mine(sy.Problem):
-    encoding = sy.Binary("n")
-    n: int
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(self.n):
-            total += x[i] * (i if i % 3 else -i)
-        return total
-
-found = sy.solve(Mine(40), sy.RS(size=40), stop=sy.Iterations(20), seed=5, threads=2)
+found = sy.solve(OneMax(40), sy.RS(size=40), stop=sy.Iterations(20), seed=5, threads=2)
 numbers = [found.objective, found.found_at, found.solution.tolist(), [s.objective for s in found.trace.samples]]
 print(json.dumps({
     "numbers": repr(numbers),
@@ -100,7 +91,7 @@ PARTS = {
 def run(cache, *changes):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, json.dumps(changes)],
-        env={**os.environ, "SYSTOLA_CACHE_DIR": str(cache)},
+        env={**os.environ, "SYSTOLA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
         timeout=300,

@@ -8,47 +8,35 @@ import numba
 import numpy as np
 import pytest
 
-from systola.jit.team import (
-    COUNT,
-    EXIT,
-    KIND,
-    SLEEP,
-    STOP,
-    THREADS,
-    arrive,
-    await_order,
-    neighbour,
-    next_part,
-    release,
-)
+from systola.jit import team as orders
 from systola.jit.thread_team import ThreadTeam
 
-ADD, FAIL = STOP + 1, STOP + 2
+ADD, FAIL = orders.STOP + 1, orders.STOP + 2
 
 
 def add(total, met, team, me):
     """Adds one to each place, COUNT times; the last to arrive counts the rounds. With FAIL, one thread raises."""
     while True:
-        if me > 0 and not await_order(team, me):
-            return SLEEP
-        if team[KIND] == STOP:
-            return EXIT
-        for _ in range(team[COUNT]):
-            if team[KIND] == FAIL and me == met[1]:
+        if me > 0 and not orders.await_order(team, me):
+            return orders.SLEEP
+        if team[orders.KIND] == orders.STOP:
+            return orders.EXIT
+        for _ in range(team[orders.COUNT]):
+            if team[orders.KIND] == FAIL and me == met[1]:
                 raise ValueError("as told")
-            for k in range(team[THREADS]):
-                owner = neighbour(team, me, k)
-                first, last = next_part(team, owner)
+            for k in range(team[orders.THREADS]):
+                owner = orders.neighbour(team, me, k)
+                first, last = orders.next_part(team, owner)
                 while first < last:
                     for place in range(first, last):
                         total[place] += 1
-                    first, last = next_part(team, owner)
-            here = arrive(team)
+                    first, last = orders.next_part(team, owner)
+            here = orders.arrive(team)
             if here < 0:
-                return EXIT
+                return orders.EXIT
             if here > 0:
                 met[0] += 1
-                release(team)
+                orders.release(team)
         if me == 0:
             return met[0]
 

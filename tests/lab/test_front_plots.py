@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import builtins
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from conftest import needs
 from systola.errors import InputError, MissingExtra
 from systola.lab import front_plots
 from systola.model.problem import MAXIMISE, MINIMISE
@@ -21,15 +22,8 @@ ORDER = [1, 0, 2]
 COMPLETIONS = [[1, 5], [4, 7], [6, 9]]
 
 
-def test_missing_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def refuse(name: str, *rest: Any, **named: Any) -> Any:
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+def test_missing_matplotlib(without_package: Callable[[str], None]) -> None:
+    without_package("matplotlib")
     for draw in (
         lambda: front_plots.plot_front(FRONTS, LABELS),
         lambda: front_plots.plot_attainment(RUNS, LABELS),
@@ -100,11 +94,8 @@ def overlap(figure: Any, texts: list[Any]) -> bool:
     return any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+@needs("matplotlib", "plots")
 class TestDrawn:
-    @pytest.fixture(autouse=True)
-    def _needs_matplotlib(self) -> None:
-        pytest.importorskip("matplotlib", reason="plots need the extra systola[plots]")
-
     def test_front_is_steps_and_points(self) -> None:
         (axes,) = front_plots.plot_front(FRONTS, LABELS, title="Demo").axes
         steps, dominated, others, none = axes.get_lines()

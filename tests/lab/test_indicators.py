@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -14,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import imports, needs
 from systola.errors import InputError, MissingExtra
 from systola.lab import indicators
 from systola.model.problem import MAXIMISE, MINIMISE
@@ -21,15 +19,8 @@ from systola.model.problem import MAXIMISE, MINIMISE
 FRONTS = {"a": [[1, 4], [2, 2]], "b": [[1, 3], [3, 1]], "c": [[0, 5], [4, 4]]}
 
 
-def test_missing_moocore(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def refuse(name: str, *rest: Any, **named: Any) -> Any:
-        if name.startswith("moocore"):
-            raise ImportError(name)
-        return real(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+def test_missing_moocore(without_package: Callable[[str], None]) -> None:
+    without_package("moocore")
     for measure in (
         lambda: indicators.hypervolume(FRONTS),
         lambda: indicators.epsilon(FRONTS),
@@ -41,15 +32,7 @@ def test_missing_moocore(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_moocore_is_imported_when_used() -> None:
-    code = "import systola.lab.indicators, sys; print('moocore' in sys.modules)"
-    clean = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert clean.stdout.strip() == "False"
+    assert not imports("systola.lab.indicators", "moocore")
 
 
 def test_reference_point() -> None:
@@ -93,11 +76,8 @@ def test_bad_attainment(fronts: Any, level: float, words: str) -> None:
         indicators.attainment(fronts, level)
 
 
+@needs("moocore", "moo")
 class TestMeasured:
-    @pytest.fixture(autouse=True)
-    def _needs_moocore(self) -> None:
-        pytest.importorskip("moocore", reason="indicators need the extra systola[moo]")
-
     def test_known_values(self) -> None:
         volumes = indicators.hypervolume({"a": [[5, 5], [4, 6], [2, 7], [7, 4]]}, [10, 10])
         assert volumes == {"a": 38.0}

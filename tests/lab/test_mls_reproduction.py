@@ -2,15 +2,18 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+from known_outcomes import cells, interrupt_second, refuse, stores_of
 
 import systola as sy
-from systola.cli import main
+from conftest import refused
 from systola.formats import open_instance
 from systola.lab.published import load_figures
 from systola.lab.reproductions import mls
+from systola.lab.reproductions.effort import Effort
 from systola.lab.reproductions.mls import GROUPS, SIZES, choose_groups, contenders_of, reproduce
 from systola.lab.store import Store
 from systola.lab.tables import render
@@ -27,50 +30,17 @@ def short(monkeypatch):
 @pytest.fixture
 def fill(monkeypatch):
     """Gives a store with a result for each run, as `outcome(place, seed)` says: seconds, threads and more."""
-
-    def refuse(*_, **__):
-        raise AssertionError("a run was started")
-
     monkeypatch.setattr(mls, "solve", refuse)
     monkeypatch.setattr(mls, "profile_search", refuse)
-    stores = []
-
-    def fill(contenders, outcome):
-        store = Store(":memory:")
-        stores.append(store)
-        for place, contender in contenders.items():
-            for job in contender.jobs:
-                facts = {"objective": 1, "feasible": True, "evaluations": 1, "iterations": 1}
-                store.add(job.key(mls.EXPERIMENT), {**facts, **outcome(place, job.seed)})
-        return store
-
-    yield fill
-    for store in stores:
-        store.close()
-
-
-def cells(table):
-    return {row[0].text: dict(zip(table.header[1:], (c.text for c in row[1:]), strict=True)) for row in table.rows}
+    with stores_of(mls.EXPERIMENT) as make:
+        yield lambda contenders, outcome: make(
+            (job, {"objective": 1, **outcome(place, job.seed)})
+            for place, contender in contenders.items()
+            for job in contender.jobs
+        )
 
 
 # What the paper prints
-
-
-@pytest.mark.parametrize(
-    ("number", "instance", "column", "figure"),
-    [
-        *((2, "20-10", "xeon", 1.1), (2, "20-20", "gtx480-tex", 6), (2, "200-10", "gtx480", 81.88)),
-        *((2, "100-10", "gtx285-tex-speedup", 8.2), (2, "200-20", "i7", 2220.7), (2, "50-20", "gtx285", 17.4)),
-        *((3, "20-10", "i7", 1.0), (3, "50-10", "gtx480", 4.9), (3, "100-20", "gtx480-speedup", 11.7)),
-        *((3, "20-10", "solutions", 11), (3, "200-20", "solutions", 71), (3, "200-20", "xeon", 2707.8)),
-        *((4, "100-10", "i7", 253.3), (4, "200-10", "gtx480-tex-speedup", 6.4), (4, "50-20", "solutions", 596)),
-        *((4, "200-20", "solutions", 2061), (4, "100-20", "gtx285-tex", 91.3)),
-        *((5, "100-20", "dominating evaluation", 99.85), (5, "100-10", "non-dominated archiving", 11.8)),
-        *((5, "200-20", "non-dominated search", 0.05), (5, "20-10", "dominating archiving", 0.7)),
-    ],
-)
-def test_spot_checks(number, instance, column, figure):
-    assert load_figures("mls", number).figures[instance, column] == (figure, None)
 
 
 def test_published_tables_are_complete():
@@ -184,7 +154,7 @@ def test_solutions_stand_beside_the_published(fill, group, published):
     def outcome(place, seed):
         return {"seconds": 4.0, "threads": seed, "front": [[k, -k, 0] for k in range(1000 + seed)]}
 
-    (table,) = reproduce(group, fill(contenders_of(group, 2), outcome), runs=2)[group.table]
+    (table,) = reproduce(group, fill(contenders_of(group, 2), outcome), Effort(runs=2))[group.table]
     texts = cells(table)["200-20"]
     assert (texts["solutions"], texts["solutions, published"]) == ("1,001.5", published)
     assert "PLS that accepts" in table.title
@@ -217,7 +187,7 @@ def test_shares_stand_beside_the_published(fill):
 
 def test_bad_runs():
     with Store(":memory:") as store, pytest.raises(sy.InputError, match="`runs >= 1` must hold"):
-        reproduce(TABU, store, runs=0)
+        reproduce(TABU, store, Effort(runs=0))
 
 
 # Whole runs
@@ -228,14 +198,14 @@ def test_short_runs(short, tmp_path, monkeypatch):
     runs = [SMALL[table] for table in (2, 3, 4)]
     with Store(tmp_path / "runs.sqlite") as store:
         for group in runs:
-            tables |= reproduce(group, store, runs=2, on_done=lambda *at: reported.append(at[:2]), threads=1)
+            tables |= reproduce(group, store, Effort(runs=2, on_done=lambda *at: reported.append(at[:2])), threads=1)
             assert len(tables) == group.table - 1
         assert reported == [(1, 2), (2, 2)] * 3
         assert not any("front_solutions" in store.result(job.key("mls")) for job in jobs_of(ALL, 2))
         monkeypatch.setattr(mls, "solve", None)  # nothing is left to do
         again = {}
         for group in runs:
-            again |= reproduce(group, store, runs=2)
+            again |= reproduce(group, store, Effort(runs=2))
     assert tables == again
     found = [float(cells(tables[number][0])["20-10"]["solutions"]) for number in (3, 4)]
     assert 1 <= found[0] < found[1]
@@ -245,11 +215,11 @@ def test_short_runs(short, tmp_path, monkeypatch):
 def test_a_short_profile(short, monkeypatch):
     reported = []
     with Store(":memory:") as store:
-        tables = reproduce(SMALL[5], store, runs=2, on_done=lambda *at: reported.append(at[:2]), threads=1)
+        tables = reproduce(SMALL[5], store, Effort(runs=2, on_done=lambda *at: reported.append(at[:2])), threads=1)
         assert reported == [(1, 2), (2, 2)]  # one run of each search
         assert [row["algorithm"] for row in store.rows("mls")] == ["pls-profile"] * 2
         monkeypatch.setattr(mls, "profile_search", None)
-        assert reproduce(SMALL[5], store, runs=2) == tables
+        assert reproduce(SMALL[5], store, Effort(runs=2)) == tables
     for table in tables[5]:
         shares = [float(text.split()[0]) for text in cells(table)["20-10"].values()]
         assert sum(shares) == pytest.approx(100, abs=0.2)
@@ -261,17 +231,10 @@ def jobs_of(group, runs):
 
 
 def test_an_interrupted_run_is_not_kept(short, monkeypatch):
-    real, calls = mls.solve, []
-
-    def interrupted(*args, **options):
-        calls.append(options)
-        result = real(*args, **options)
-        return result if len(calls) == 1 else replace(result, stop="interrupted")
-
-    monkeypatch.setattr(mls, "solve", interrupted)
+    calls = interrupt_second(monkeypatch, mls)
     with Store(":memory:") as store:
         with pytest.raises(KeyboardInterrupt):
-            reproduce(SMALL[2], store, runs=3, threads=1)
+            reproduce(SMALL[2], store, Effort(runs=3), threads=1)
         assert [row["seed"] for row in store.rows("mls")] == [1]
     assert {options["threads"] for options in calls} == {1}
 
@@ -280,18 +243,9 @@ def test_an_interrupted_run_is_not_kept(short, monkeypatch):
 
 
 @pytest.fixture
-def call(capsys, tmp_path, monkeypatch):
+def call(run_command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-    def call(*args):
-        try:
-            code = main(["reproduce", *map(str, args)])
-        except SystemExit as end:
-            code = end.code
-        printed = capsys.readouterr()
-        return code or 0, printed.out, printed.err
-
-    return call
+    return partial(run_command, "reproduce")
 
 
 def test_command(short, call, monkeypatch):
@@ -323,6 +277,4 @@ def test_command(short, call, monkeypatch):
     ],
 )
 def test_bad_commands(call, args, message):
-    code, out, err = call(*args)
-    assert (code, out) == (2, "")
-    assert message in err
+    assert message in refused(call(*args))

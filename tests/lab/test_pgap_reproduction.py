@@ -4,6 +4,7 @@ solutions against a naive one.
 
 import json
 from dataclasses import replace
+from functools import partial
 from math import inf
 from pathlib import Path
 
@@ -11,12 +12,13 @@ import numpy as np
 import pytest
 
 import systola as sy
-from systola.cli import main
+from conftest import refused
 from systola.formats import open_instance
 from systola.formats.generalized_assignment import write
 from systola.lab.demes import make_demes, take_census, time_stretches
 from systola.lab.published import load_figures
 from systola.lab.reproductions import pgap, pgap_runs, pgap_scaling
+from systola.lab.reproductions.effort import Effort
 from systola.lab.reproductions.pgap import Budget, choose_groups, contenders_of, reproduce
 from systola.lab.reproductions.pgap_instances import Case, generate_cases, read_cases
 from systola.lab.reproductions.pgap_runs import Setting, count_threads, rates_of, seconds_to, shares_of
@@ -166,7 +168,7 @@ def quality(monkeypatch, cases, outcome, runs=1):
         for (name, label), one in contenders_of(cases, group.budget, runs).items():
             for job in one.jobs:
                 store.add(job.key("pgap"), {**FACTS, **outcome(name, label, job.seed)})
-        (table,) = reproduce(group, store, runs=runs)[3]
+        (table,) = reproduce(group, store, Effort(runs=runs))[3]
     return table
 
 
@@ -299,7 +301,7 @@ def test_a_base_that_is_too_slow_gives_a_least_speedup(made_up, monkeypatch):
 def test_population_scaling(made_up):
     (group,) = choose_groups(None, part="population")
     with Store(":memory:") as store:
-        times, work = reproduce(group, store, runs=2)["population"]
+        times, work = reproduce(group, store, Effort(runs=2))["population"]
     assert cells(times, 3)["2", "12", "2"][0] == "0.5 (1) +50 %"
     best = f"{facts(1, 1)['objective']:,.0f}"
     shares = ["5.00, 0.00 to 10.00"] * 2
@@ -395,7 +397,7 @@ def test_simulation_is_driven_by_what_was_measured(small, monkeypatch):
     (group,) = choose_groups(None, part="simulation")
     told = []
     with Store(":memory:") as store:
-        tables = reproduce(group, store, on_done=lambda done, of, job: told.append((done, of)))["simulation"]
+        tables = reproduce(group, store, Effort(on_done=lambda done, of, job: told.append((done, of))))["simulation"]
         monkeypatch.setattr(pgap_scaling, "make_demes", None)  # measured once
         assert reproduce(group, store)["simulation"][0] == tables[0]
     assert all(table.title.startswith("Simulation") for table in tables)
@@ -457,18 +459,9 @@ def test_an_interrupted_run_is_not_kept(small, monkeypatch):
 
 
 @pytest.fixture
-def call(capsys, tmp_path, monkeypatch):
+def call(run_command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-    def call(*args):
-        try:
-            code = main(["reproduce", "pgap", *map(str, args)])
-        except SystemExit as end:
-            code = end.code
-        printed = capsys.readouterr()
-        return code or 0, printed.out, printed.err
-
-    return call
+    return partial(run_command, "reproduce", "pgap")
 
 
 def test_command(small, call):
@@ -508,6 +501,4 @@ def test_command_with_files(small, call, folder):
     ],
 )
 def test_bad_commands(call, args, message):
-    code, out, err = call(*args)
-    assert (code, out) == (2, "")
-    assert message in err
+    assert message in refused(call(*args))

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import builtins
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from conftest import imports, needs
 from systola.errors import InputError, MissingExtra
 from systola.lab import plots
 
 CURVES = {"sgs-b": [([10, 20, 40], [9.0, 5.0, 1.0]), ([10, 30], [7.0, 3.0]), ([20, 25], [8.0, 2.0])]}
 
 
-def test_missing_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def refuse(name: str, *rest: Any, **named: Any) -> Any:
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+def test_missing_matplotlib(without_package: Callable[[str], None]) -> None:
+    without_package("matplotlib")
     for draw in (
         lambda: plots.convergence(CURVES),
         lambda: plots.boxplots({"a": [1.0]}),
@@ -38,15 +29,7 @@ def test_missing_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_matplotlib_is_imported_when_used() -> None:
-    code = "import systola.lab.plots, sys; print('matplotlib' in sys.modules)"
-    clean = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert clean.stdout.strip() == "False"
+    assert not imports("systola.lab.plots", "matplotlib")
 
 
 @pytest.mark.parametrize(
@@ -105,11 +88,8 @@ def test_bad_surfaces(rows: Any, shares: list[float], words: str) -> None:
         plots.grid_surface(rows, shares)
 
 
+@needs("matplotlib", "plots")
 class TestDrawn:
-    @pytest.fixture(autouse=True)
-    def _needs_matplotlib(self) -> None:
-        pytest.importorskip("matplotlib", reason="plots need the extra systola[plots]")
-
     def test_convergence_is_the_median_of_steps(self) -> None:
         (axes,) = plots.convergence(CURVES, label="Error", title="Demo").axes
         (line,) = axes.get_lines()

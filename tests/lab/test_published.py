@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 
@@ -42,26 +43,82 @@ def test_shape(numbers: tuple[int, ...], measure: str, algorithms: tuple[str, ..
 @pytest.mark.parametrize(
     ("number", "instance", "algorithm", "figure"),
     [
-        (3, "knapsack:100-1000", "rs", (1590.0, 85.6)),
-        (3, "knapsack:500-10000", "sgs-t", (15500.0, 33900.0)),
-        (3, "knapsack:200-10000", "sgs-e", (0.2, 1.41)),
-        (3, "knapsack:1000-10000", "ega", (400.0, 636.0)),
-        (5, "mmdp:1500", "ega", (4.08, 1.11)),
-        (5, "mmdp:600", "sgs-t", (0.395, 0.232)),
-        (8, "nrp:100-140", "sgs-b", (0.09, 0.28)),
-        (10, "knapsack:1000-1000", "sgs-v", (882.0, 5.35)),
-        (11, "mmdp:900", "sga", (1850.0, 49.0)),
-        (12, "nrp:2-200", "sgs-t", (100.0, 0.0804)),
-        (16, "knapsack:100-10000", "sgs-b", (0.0341, 0.000373)),
-        (17, "mmdp:1200", "ega", (53.7, 0.0802)),
-        (18, "nrp:35-35", "sgs-v", (0.846, 0.000535)),
-        (19, "knapsack:1000-1000", "sgs-b", (62.86, None)),
-        (20, "mmdp:1500", "sgs-v", (112.74, None)),
-        (21, "nrp:100-140", "sgs-b", (324.08, None)),
+        *((3, "knapsack:100-1000", "rs", (1590.0, 85.6)), (3, "knapsack:500-10000", "sgs-t", (15500.0, 33900.0))),
+        *((3, "knapsack:200-10000", "sgs-e", (0.2, 1.41)), (3, "knapsack:1000-10000", "ega", (400.0, 636.0))),
+        *((5, "mmdp:1500", "ega", (4.08, 1.11)), (5, "mmdp:600", "sgs-t", (0.395, 0.232))),
+        *((8, "nrp:100-140", "sgs-b", (0.09, 0.28)), (10, "knapsack:1000-1000", "sgs-v", (882.0, 5.35))),
+        *((11, "mmdp:900", "sga", (1850.0, 49.0)), (12, "nrp:2-200", "sgs-t", (100.0, 0.0804))),
+        *((16, "knapsack:100-10000", "sgs-b", (0.0341, 0.000373)), (17, "mmdp:1200", "ega", (53.7, 0.0802))),
+        *((18, "nrp:35-35", "sgs-v", (0.846, 0.000535)), (19, "knapsack:1000-1000", "sgs-b", (62.86, None))),
+        *((20, "mmdp:1500", "sgs-v", (112.74, None)), (21, "nrp:100-140", "sgs-b", (324.08, None))),
     ],
 )
 def test_spot_checks(number: int, instance: str, algorithm: str, figure: tuple[float, float | None]) -> None:
     assert load_figures("sgs", number).figures[instance, algorithm] == figure
+
+
+@pytest.mark.parametrize(
+    ("paper", "number", "instance", "column", "figure"),
+    [
+        *(
+            ("mls", 2, "20-10", "xeon", 1.1),
+            ("mls", 2, "20-20", "gtx480-tex", 6),
+            ("mls", 2, "200-10", "gtx480", 81.88),
+        ),
+        *(
+            ("mls", 2, "100-10", "gtx285-tex-speedup", 8.2),
+            ("mls", 2, "200-20", "i7", 2220.7),
+            ("mls", 2, "50-20", "gtx285", 17.4),
+        ),
+        *(
+            ("mls", 3, "20-10", "i7", 1.0),
+            ("mls", 3, "50-10", "gtx480", 4.9),
+            ("mls", 3, "100-20", "gtx480-speedup", 11.7),
+        ),
+        *(
+            ("mls", 3, "20-10", "solutions", 11),
+            ("mls", 3, "200-20", "solutions", 71),
+            ("mls", 3, "200-20", "xeon", 2707.8),
+        ),
+        *(
+            ("mls", 4, "100-10", "i7", 253.3),
+            ("mls", 4, "200-10", "gtx480-tex-speedup", 6.4),
+            ("mls", 4, "50-20", "solutions", 596),
+        ),
+        *(("mls", 4, "200-20", "solutions", 2061), ("mls", 4, "100-20", "gtx285-tex", 91.3)),
+        *(("mls", 5, "100-20", "dominating evaluation", 99.85), ("mls", 5, "100-10", "non-dominated archiving", 11.8)),
+        *(("mls", 5, "200-20", "non-dominated search", 0.05), ("mls", 5, "20-10", "dominating archiving", 0.7)),
+        *(
+            ("pugace", 2, "Bur26a", "hits", 7),
+            ("pugace", 2, "Chr18a", "hits", 10),
+            ("pugace", 2, "Esc16f", "hits", 6),
+            ("pugace", 2, "Had14", "hits", 4),
+        ),
+        *(
+            ("pugace", 2, "Lipa30a", "hits", 2),
+            ("pugace", 2, "Lipa40a", "hits", 0),
+            ("pugace", 2, "Lipa50b", "hits", 1),
+        ),
+        *(
+            ("pugace", 2, "Lipa40a", "gap", 1.05),
+            ("pugace", 2, "Chr12a", "gap", 0),
+            ("pugace", 2, "Esc32a", "n", 32),
+            ("pugace", 2, "Had16", "n", 16),
+        ),
+        *(
+            ("pugace", 3, "Bur26a", "gpu", 16.961),
+            ("pugace", 3, "Chr15b", "cpu", 74.152),
+            ("pugace", 3, "Had20", "speedup", 17.99),
+        ),
+        *(
+            ("pugace", 3, "Esc32a", "gpu", 28.06),
+            ("pugace", 3, "Lipa50b", "cpu", 1460.298),
+            ("pugace", 3, "Chr12a", "speedup", 17.95),
+        ),
+    ],
+)
+def test_spot_checks_of_columns(paper: str, number: int, instance: str, column: str, figure: float) -> None:
+    assert load_figures(paper, number).figures[instance, column] == (figure, None)
 
 
 def half_unit(printed: float) -> float:
@@ -271,16 +328,17 @@ def test_claims(number: int) -> None:
             assert wins >= 0.6 * len(pairs)
 
 
-def test_unknown() -> None:
-    with pytest.raises(InputError, match="sgs"):
-        load_figures("nobody", 3)
-    with pytest.raises(InputError, match="3, 5, 8"):
-        load_figures("sgs", 4)
-    with pytest.raises(InputError, match="4, 6, 9"):
-        load_verdicts("sgs", 3)
-    with pytest.raises(InputError, match="7"):
-        load_best("sgs", 8)
-    with pytest.raises(InputError, match="2, 4, 6, 8, but got 3"):
-        load_claims("sns", 3)
-    with pytest.raises(InputError, match="'sgs' are none"):
-        load_claims("sgs", 3)
+@pytest.mark.parametrize(
+    ("load", "paper", "number", "said"),
+    [
+        (load_figures, "nobody", 3, "sgs"),
+        (load_figures, "sgs", 4, "3, 5, 8"),
+        (load_verdicts, "sgs", 3, "4, 6, 9"),
+        (load_best, "sgs", 8, "7"),
+        (load_claims, "sns", 3, "2, 4, 6, 8, but got 3"),
+        (load_claims, "sgs", 3, "'sgs' are none"),
+    ],
+)
+def test_unknown(load: Callable[[str, int], object], paper: str, number: int, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        load(paper, number)

@@ -2,19 +2,22 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from math import comb
 from pathlib import Path
 
 import numpy as np
 import pytest
+from known_outcomes import cells, interrupt_second, refuse, stores_of
 
 import systola as sy
-from systola.cli import main
+from conftest import refused
 from systola.formats import open_instance
 from systola.formats.quadratic_assignment import cost
 from systola.lab.published import load_figures
 from systola.lab.reproductions import pugace
+from systola.lab.reproductions.effort import Effort
 from systola.lab.reproductions.pugace import GROUPS, check_files, choose_groups, contenders_of, reproduce
 from systola.lab.store import Store
 from systola.model.problem import space_of
@@ -51,47 +54,17 @@ def folder(tmp_path):
 @pytest.fixture
 def fill(monkeypatch):
     """Gives a store with a result for each run, as `outcome(place, seed, best)` says: objective, seconds, threads."""
-
-    def refuse(*_, **__):
-        raise AssertionError("a run was started")
-
     monkeypatch.setattr(pugace, "solve", refuse)
-    stores = []
-
-    def fill(contenders, outcome):
-        store = Store(":memory:")
-        stores.append(store)
-        for place, contender in contenders.items():
-            for job in contender.jobs:
-                names = ("objective", "seconds", "threads")
-                facts = dict(zip(names, outcome(place, job.seed, contender.best), strict=True))
-                store.add(job.key(pugace.EXPERIMENT), {**facts, "feasible": True, "evaluations": 1, "iterations": 1})
-        return store
-
-    yield fill
-    for store in stores:
-        store.close()
-
-
-def cells(table):
-    return {row[0].text: dict(zip(table.header[1:], (c.text for c in row[1:]), strict=True)) for row in table.rows}
+    names = ("objective", "seconds", "threads")
+    with stores_of(pugace.EXPERIMENT) as make:
+        yield lambda contenders, outcome: make(
+            (job, dict(zip(names, outcome(place, job.seed, contender.best), strict=True)))
+            for place, contender in contenders.items()
+            for job in contender.jobs
+        )
 
 
 # What the paper prints
-
-
-@pytest.mark.parametrize(
-    ("number", "instance", "column", "figure"),
-    [
-        *((2, "Bur26a", "hits", 7), (2, "Chr18a", "hits", 10), (2, "Esc16f", "hits", 6), (2, "Had14", "hits", 4)),
-        *((2, "Lipa30a", "hits", 2), (2, "Lipa40a", "hits", 0), (2, "Lipa50b", "hits", 1)),
-        *((2, "Lipa40a", "gap", 1.05), (2, "Chr12a", "gap", 0), (2, "Esc32a", "n", 32), (2, "Had16", "n", 16)),
-        *((3, "Bur26a", "gpu", 16.961), (3, "Chr15b", "cpu", 74.152), (3, "Had20", "speedup", 17.99)),
-        *((3, "Esc32a", "gpu", 28.06), (3, "Lipa50b", "cpu", 1460.298), (3, "Chr12a", "speedup", 17.95)),
-    ],
-)
-def test_spot_checks(number, instance, column, figure):
-    assert load_figures("pugace", number).figures[instance, column] == (figure, None)
 
 
 def test_published_tables_are_complete():
@@ -269,7 +242,7 @@ def test_hits_stand_beside_the_published(fill, folder):
 
 def test_nothing_below_the_paper(fill, folder):
     store = fill(contenders_of(HITS, folder, 3), lambda place, seed, best: (best, 1.0, 1))
-    (table,) = reproduce(HITS, store, quick=True, folder=folder)[2]
+    (table,) = reproduce(HITS, store, Effort(quick=True), folder=folder)[2]
     assert table.notes[0].endswith(
         "14 of 14 instances (published: 13). Fewer hits than the paper beyond chance, 95 %: on no instance."
     )
@@ -278,7 +251,7 @@ def test_nothing_below_the_paper(fill, folder):
 
 def test_a_cost_above_a_best_of_zero(fill, folder):
     store = fill(contenders_of(SMALL_HITS, folder, 1), lambda place, seed, best: (best + 7, 1.0, 1))
-    (table,) = reproduce(SMALL_HITS, store, runs=1, folder=folder)[2]
+    (table,) = reproduce(SMALL_HITS, store, Effort(runs=1), folder=folder)[2]
     assert cells(table)["Esc16f"]["mean gap %"] == "inf"
     assert cells(table)["Esc16f"]["hits"] == "0/1 (6/10)"
 
@@ -286,7 +259,7 @@ def test_a_cost_above_a_best_of_zero(fill, folder):
 @pytest.mark.parametrize(("threads", "on"), [((1, 1), "1 thread"), ((2, 2), "2 threads"), ((2, 1), "1 or 2 threads")])
 def test_seconds_stand_beside_the_published(fill, folder, threads, on):
     store = fill(contenders_of(SECONDS, folder, 2), lambda place, seed, best: (best, float(seed), threads[seed - 1]))
-    (table,) = reproduce(SECONDS, store, runs=2, folder=folder)[3]
+    (table,) = reproduce(SECONDS, store, Effort(runs=2), folder=folder)[3]
     assert table.title == f"Table 3: seconds a run on {on} (2 runs)"
     texts = cells(table)
     assert list(texts) == list(SECONDS.instances)
@@ -301,7 +274,7 @@ def test_bad_limits(folder):
             with pytest.raises(sy.InputError, match="`seconds > 0` must hold"):
                 reproduce(SMALL_HITS, store, folder=folder, seconds=seconds)
         with pytest.raises(sy.InputError, match="`runs >= 1` must hold"):
-            reproduce(SMALL_HITS, store, folder=folder, runs=0)
+            reproduce(SMALL_HITS, store, Effort(runs=0), folder=folder)
 
 
 # Whole runs
@@ -310,13 +283,15 @@ def test_bad_limits(folder):
 def test_tiny_files(folder, tmp_path, monkeypatch):
     reported = []
     with Store(tmp_path / "runs.sqlite") as store:
-        tables = reproduce(SMALL_HITS, store, runs=2, on_done=lambda *at: reported.append(at[:2]), folder=folder)
+        tables = reproduce(
+            SMALL_HITS, store, Effort(runs=2, on_done=lambda *at: reported.append(at[:2])), folder=folder
+        )
         assert reported == [(k, 8) for k in range(1, 9)]
-        tables |= reproduce(SMALL_SECONDS, store, runs=2, folder=folder, threads=1)
+        tables |= reproduce(SMALL_SECONDS, store, Effort(runs=2), folder=folder, threads=1)
         assert len(store.rows("pugace")) == 8 + 2  # Bur26a comes from the first table
         monkeypatch.setattr(pugace, "solve", None)  # nothing is left to do
-        again = reproduce(SMALL_HITS, store, runs=2, folder=folder)
-        again |= reproduce(SMALL_SECONDS, store, runs=2, folder=folder)
+        again = reproduce(SMALL_HITS, store, Effort(runs=2), folder=folder)
+        again |= reproduce(SMALL_SECONDS, store, Effort(runs=2), folder=folder)
     assert tables == again
     texts = cells(tables[2][0])
     assert texts["Bur26a"]["hits"] == "2/2 (7/10)"
@@ -325,17 +300,10 @@ def test_tiny_files(folder, tmp_path, monkeypatch):
 
 
 def test_an_interrupted_run_is_not_kept(folder, monkeypatch):
-    real, calls = pugace.solve, []
-
-    def interrupted(*args, **options):
-        calls.append(options)
-        result = real(*args, **options)
-        return result if len(calls) == 1 else replace(result, stop="interrupted")
-
-    monkeypatch.setattr(pugace, "solve", interrupted)
+    calls = interrupt_second(monkeypatch, pugace)
     with Store(":memory:") as store:
         with pytest.raises(KeyboardInterrupt):
-            reproduce(SMALL_SECONDS, store, runs=1, folder=folder, threads=1)
+            reproduce(SMALL_SECONDS, store, Effort(runs=1), folder=folder, threads=1)
         assert [row["instance"] for row in store.rows("pugace")] == ["bur26a.dat"]
     assert {options["threads"] for options in calls} == {1}
 
@@ -344,18 +312,9 @@ def test_an_interrupted_run_is_not_kept(folder, monkeypatch):
 
 
 @pytest.fixture
-def call(capsys, tmp_path, monkeypatch):
+def call(run_command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-    def call(*args):
-        try:
-            code = main(["reproduce", *map(str, args)])
-        except SystemExit as end:
-            code = end.code
-        printed = capsys.readouterr()
-        return code or 0, printed.out, printed.err
-
-    return call
+    return partial(run_command, "reproduce")
 
 
 def test_command(call, folder, monkeypatch):
@@ -386,9 +345,7 @@ def test_command(call, folder, monkeypatch):
     ],
 )
 def test_bad_commands(call, args, message):
-    code, out, err = call(*args)
-    assert (code, out) == (2, "")
-    assert message in err
+    assert message in refused(call(*args))
 
 
 def test_help(call):

@@ -2,15 +2,17 @@
 
 from math import hypot
 
+import known_outcomes
 import pytest
+from known_outcomes import refuse, stores_of
 
 import systola as sy
 from systola.formats import open_instance
 from systola.lab import experiment
 from systola.lab.published import load_figures
 from systola.lab.reproductions import sgs as reproduction
+from systola.lab.reproductions.effort import Effort
 from systola.lab.reproductions.sgs import ALGORITHMS, GROUPS, WEIGHTS, Group, choose_groups, jobs_of, reproduce
-from systola.lab.store import Store
 from systola.lab.tables import format_number
 from systola.model.problem import space_of
 
@@ -20,31 +22,22 @@ KNAPSACK, DECEPTIVE, RELEASE = GROUPS
 @pytest.fixture
 def fill(monkeypatch):
     """Gives a store that holds a result for each job, as `outcome(job)` says: objective and seconds."""
-
-    def refuse(*_, **__):
-        raise AssertionError("a run was started")
-
     monkeypatch.setattr(experiment, "work", refuse)
-    stores = []
+    with stores_of(reproduction.EXPERIMENT) as make:
 
-    def fill(jobs, outcome, feasible=True):
-        store = Store(":memory:")
-        stores.append(store)
-        for job in jobs:
-            objective, seconds = outcome(job)
-            result = {"objective": objective, "feasible": feasible, "evaluations": 1, "iterations": 1}
-            store.add(job.key(reproduction.EXPERIMENT), {**result, "seconds": seconds})
-        return store
+        def fill(jobs, outcome, feasible=True):
+            found = ((job, *outcome(job)) for job in jobs)
+            return make(
+                (job, {"objective": objective, "seconds": seconds, "feasible": feasible})
+                for job, objective, seconds in found
+            )
 
-    yield fill
-    for store in stores:
-        store.close()
+        yield fill
 
 
 def cells(tables):
     """Texts by row and column name of our table, the first."""
-    table = tables[0]
-    return {row[0].text: dict(zip(table.header[1:], (c.text for c in row[1:]), strict=True)) for row in table.rows}
+    return known_outcomes.cells(tables[0])
 
 
 def rank(job):
@@ -96,7 +89,7 @@ def test_errors_are_distances_from_the_optimum(fill):
     jobs = jobs_of(KNAPSACK, True, 4)
     optima = {name: open_instance(name).best_known for name in KNAPSACK.quick}
     store = fill(jobs, lambda job: (optima[job.instance] - 10 * rank(job) - job.seed % 2, 0.5 * job.seed))
-    tables = reproduce(KNAPSACK, store, quick=True, runs=4)
+    tables = reproduce(KNAPSACK, store, Effort(quick=True, runs=4))
     assert list(tables) == [3, 4, 10]
     assert [row[0].text for row in tables[3][0].rows] == list(KNAPSACK.quick)
 
@@ -119,7 +112,7 @@ def test_errors_are_distances_from_the_optimum(fill):
 def test_clear_differences_get_their_triangles(fill):
     jobs = jobs_of(DECEPTIVE, True, 8)
     store = fill(jobs, lambda job: (50 - rank(job) - 0.01 * (job.seed % 4), 1.0))
-    tables = reproduce(DECEPTIVE, store, quick=True, runs=8)
+    tables = reproduce(DECEPTIVE, store, Effort(quick=True, runs=8))
     signs = cells(tables[6])
     assert signs["rs"]["sgs-b"] == signs["sga"]["ega"] == "▽"
     assert signs["sgs-v"]["sgs-t"] == ""  # below the diagonal
@@ -129,13 +122,13 @@ def test_clear_differences_get_their_triangles(fill):
 
 def test_no_difference_gets_none(fill):
     store = fill(jobs_of(DECEPTIVE, True, 3), lambda job: (50, 1.0))
-    signs = cells(reproduce(DECEPTIVE, store, quick=True, runs=3)[6])
+    signs = cells(reproduce(DECEPTIVE, store, Effort(quick=True, runs=3))[6])
     assert signs["rs"]["sgs-b"] == "–"
 
 
 def test_too_few_runs_have_no_significance(fill):
     store = fill(jobs_of(DECEPTIVE, True, 2), lambda job: (50, 1.0))
-    assert list(reproduce(DECEPTIVE, store, quick=True, runs=2)) == [5, 11]
+    assert list(reproduce(DECEPTIVE, store, Effort(quick=True, runs=2))) == [5, 11]
 
 
 def test_releases(fill):
@@ -148,7 +141,7 @@ def test_releases(fill):
         cost, value = best[job.instance]
         return [cost + 3 * rank(job), value - 4 * rank(job)], 0.1
 
-    tables = reproduce(group, fill(jobs, outcome), quick=True, runs=3)
+    tables = reproduce(group, fill(jobs, outcome), Effort(quick=True, runs=3))
     assert list(tables) == [7, 8, 9, 12]
     costs, values = tables[7][0].rows
     assert [cell.text for cell in costs[2:]] == [f"{int(100 * w):,}" for w in WEIGHTS]
@@ -171,7 +164,7 @@ def test_runs_by_default(fill, monkeypatch):
     monkeypatch.setattr(reproduction, "do_jobs", do_jobs)
     for quick in (False, True):
         with pytest.raises(RuntimeError, match="enough"):
-            reproduce(DECEPTIVE, None, quick=quick)
+            reproduce(DECEPTIVE, None, Effort(quick=quick))
     assert reproduction.FULL_RUNS == 50  # as in the paper
     assert asked == [50 * 5 * len(ALGORITHMS), reproduction.QUICK_RUNS * 1 * len(ALGORITHMS)]
 
@@ -180,7 +173,9 @@ def test_rows_of_other_runs_are_left_out(fill):
     """A store that holds more runs than asked for gives the same table."""
     outcome = lambda job: (50 - rank(job), float(job.seed))  # noqa: E731
     few, many = (fill(jobs_of(DECEPTIVE, True, runs), outcome) for runs in (3, 6))
-    assert reproduce(DECEPTIVE, many, quick=True, runs=3) == reproduce(DECEPTIVE, few, quick=True, runs=3)
+    assert reproduce(DECEPTIVE, many, Effort(quick=True, runs=3)) == reproduce(
+        DECEPTIVE, few, Effort(quick=True, runs=3)
+    )
 
 
 def test_infeasible_runs_are_not_counted_as_close(fill):
@@ -188,7 +183,7 @@ def test_infeasible_runs_are_not_counted_as_close(fill):
     optima = {name: open_instance(name).best_known for name in KNAPSACK.quick}
     store = fill(jobs, lambda job: (optima[job.instance] + 1, 1.0), feasible=False)
     try:
-        tables = reproduce(KNAPSACK, store, quick=True, runs=3)
+        tables = reproduce(KNAPSACK, store, Effort(quick=True, runs=3))
     except sy.InputError:
         return
     assert any("infeasible" in note for note in tables[3][0].notes)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from known_outcomes import cells, refuse, stores_of
 
 import systola as sy
 from systola.engines.neighbourhood import evaluations_for
@@ -11,6 +12,7 @@ from systola.formats import open_instance
 from systola.lab import experiment
 from systola.lab.published import load_claims, load_figures
 from systola.lab.reproductions import sns
+from systola.lab.reproductions.effort import Effort
 from systola.lab.reproductions.figures import FIGURES, draw_figures
 from systola.lab.reproductions.sns import CONTENDERS, GROUPS, Group, check_files, choose_groups, jobs_of, reproduce
 from systola.lab.store import Store
@@ -47,30 +49,15 @@ def tiny_budget(monkeypatch):
 @pytest.fixture
 def fill(monkeypatch, folder):
     """Gives a store with a result for each run, as `outcome(place, seed)` says: objective or None, and seconds."""
-
-    def refuse(*_, **__):
-        raise AssertionError("a run was started")
-
     monkeypatch.setattr(experiment, "work", refuse)
-    stores = []
 
-    def fill(jobs, outcome):
-        store = Store(":memory:")
-        stores.append(store)
-        for place, some in jobs.items():
-            for job in some:
-                objective, seconds = outcome(place, job.seed)
-                facts = {"objective": objective or 0, "feasible": objective is not None, "seconds": seconds}
-                store.add(job.key(sns.EXPERIMENT), {**facts, "evaluations": 1, "iterations": 1})
-        return store
+    def facts(objective, seconds):
+        return {"objective": objective or 0, "feasible": objective is not None, "seconds": seconds}
 
-    yield fill
-    for store in stores:
-        store.close()
-
-
-def cells(table):
-    return {row[0].text: dict(zip(table.header[1:], (c.text for c in row[1:]), strict=True)) for row in table.rows}
+    with stores_of(sns.EXPERIMENT) as make:
+        yield lambda jobs, outcome: make(
+            (job, facts(*outcome(place, job.seed))) for place, some in jobs.items() for job in some
+        )
 
 
 # Which tables, which runs
@@ -169,7 +156,7 @@ def test_the_place_of_a_file_does_not_matter(folder, monkeypatch):
 def test_means_stand_beside_the_published(fill, folder):
     jobs = jobs_of(TINY, folder, 3)
     store = fill(jobs, lambda place, seed: (100 * NAMES.index(place[1]) + seed, 0.001 * seed))
-    tables = reproduce(TINY, store, runs=3, folder=folder)
+    tables = reproduce(TINY, store, Effort(runs=3), folder=folder)
     assert list(tables) == [2, 3]
     profits, against = tables[2]
     assert profits.title == "Table 2: mean profit, small (3 runs; published figures in brackets)"
@@ -194,7 +181,7 @@ def test_differences_are_tested(fill, folder):
         return 1000 + (0 if place[1] == "sns-exp-r-mr" else 500 if place[1] == "ga-sns" else -500) + seed % 5, 1.0
 
     jobs = jobs_of(TINY, folder, 10)
-    signs = cells(reproduce(TINY, fill(jobs, outcome), runs=10, folder=folder)[2][1])
+    signs = cells(reproduce(TINY, fill(jobs, outcome), Effort(runs=10), folder=folder)[2][1])
     assert signs["ga-sns"]["SENTO2"] == signs["ga-sns"]["GK08"] == "▽"
     assert signs["rs-cpu"]["SENTO2"] == signs["sns-exp"]["GK08"] == "▲"
 
@@ -205,7 +192,7 @@ def test_infeasible_runs_are_counted(fill, folder):
         return None if failed else 10 * seed, 1.0
 
     jobs = jobs_of(TINY, folder, 3)
-    profits, against = reproduce(TINY, fill(jobs, outcome), runs=3, folder=folder)[2]
+    profits, against = reproduce(TINY, fill(jobs, outcome), Effort(runs=3), folder=folder)[2]
     assert cells(profits)["rs-cpu"] == {"SENTO2": "– (7,968.2)", "GK08": "–"}
     assert cells(profits)["ga-cpu"] == {"SENTO2": "20.0 (8,722.0)", "GK08": "25.0"}
     assert "3 of 3 runs ended infeasible and are not in the mean: rs-cpu on SENTO2, GK08." in profits.notes
@@ -218,7 +205,7 @@ def test_infeasible_runs_rank_last(fill, folder):
         return None if place[1] == "ga-cpu" and seed > 4 else 10 * seed + 1000 * (place[1] == "ga-cpu"), 1.0
 
     jobs = jobs_of(TINY, folder, 30)
-    profits, against = reproduce(TINY, fill(jobs, outcome), runs=30, folder=folder)[2]
+    profits, against = reproduce(TINY, fill(jobs, outcome), Effort(runs=30), folder=folder)[2]
     assert cells(against)["ga-cpu"]["SENTO2"] == "▲"
     bold = {row[0].text for row in profits.rows if row[1].bold}
     assert "sns" in bold
@@ -226,13 +213,13 @@ def test_infeasible_runs_rank_last(fill, folder):
 
 
 def test_too_few_runs_have_no_significance(fill, folder):
-    tables = reproduce(TINY, fill(jobs_of(TINY, folder, 2), lambda *_: (5, 1.0)), runs=2, folder=folder)
+    tables = reproduce(TINY, fill(jobs_of(TINY, folder, 2), lambda *_: (5, 1.0)), Effort(runs=2), folder=folder)
     assert [len(made) for made in tables.values()] == [1, 1]
 
 
 def test_many_instances_come_in_panels(fill, folder):
     group = Group("small", 2, 3, dict.fromkeys(load_figures("sns", 2).instances, "mknap2.txt#WEISH01"))
-    tables = reproduce(group, fill(jobs_of(group, folder, 1), lambda *_: (5, 1.0)), runs=1, folder=folder)
+    tables = reproduce(group, fill(jobs_of(group, folder, 1), lambda *_: (5, 1.0)), Effort(runs=1), folder=folder)
     assert [len(table.header) for table in tables[2]] == [9, 9]
     assert [table.title[:18] for table in tables[2]] == ["Table 2: mean prof", "Table 2, continued"]
     assert not tables[2][0].notes
@@ -245,7 +232,7 @@ def test_what_needs_more_than_the_budget_makes_one_step(fill, folder, monkeypatc
     items = space_of(open_instance(f"{folder}/mknap2.txt#SENTO2").problem).n
     assert jobs["SENTO2", "sns"][0].stop.evaluations == 2 * items * items
     assert jobs["SENTO2", "sns-exp"][0].stop.evaluations == 2 * items * items - 1
-    tables = reproduce(TINY, fill(jobs, lambda *_: (5, 1.0)), runs=1, folder=folder)
+    tables = reproduce(TINY, fill(jobs, lambda *_: (5, 1.0)), Effort(runs=1), folder=folder)
     assert any(note.startswith("One step, though") and "sns" in note for note in tables[2][0].notes)
 
 
@@ -255,9 +242,9 @@ def test_what_needs_more_than_the_budget_makes_one_step(fill, folder, monkeypatc
 def test_tiny_files(folder, tiny_budget, tmp_path, monkeypatch):
     group = Group("small", 2, 3, {"SENTO2": "mknap2.txt#SENTO2", "WEISH01": "gk08.dat"})
     with Store(tmp_path / "runs.sqlite") as store:
-        tables = reproduce(group, store, runs=3, workers=1, folder=folder)
+        tables = reproduce(group, store, Effort(runs=3), workers=1, folder=folder)
         monkeypatch.setattr(experiment, "work", None)  # nothing is left to do
-        assert reproduce(group, store, runs=3, folder=folder) == tables
+        assert reproduce(group, store, Effort(runs=3), folder=folder) == tables
         stored = {row["algorithm"]: row for row in store.rows("sns") if row["instance"] == "mknap2.txt#SENTO2"}
     texts = cells(tables[2][0])
     optima = {name: best_of(open_instance(f"{folder}/{spec}").problem) for name, spec in group.instances.items()}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import systola as sy
+from own_problems import RoundTrip
 from systola.model.capabilities import Capability
 from systola.model.contracts import check_problem
 
@@ -137,29 +138,15 @@ def test_the_few_names_that_are_taken_are_refused(name):
         exec(f"class Own(sy.Problem):\n    {name}: int\n", scope)
 
 
-class Ring(sy.Problem):
-    """The shortest way round: only the objective."""
-
-    encoding = sy.Permutation("far")
-    sense = sy.MINIMISE
-    far: np.ndarray
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(len(x)):
-            total += self.far[x[i - 1], x[i]]
-        return total
-
-
-class QuickRing(Ring):
+class QuickTrip(RoundTrip):
     """Links that go and links that come; what is reversed or moved stays as it is inside."""
 
     def reverse(self, x, row, i, j, state):
         n = x.shape[1]
         if j - i < n - 1:
             before, after = x[row, i - 1], x[row, (j + 1) % n]
-            state[0] += self.far[before, x[row, j]] - self.far[before, x[row, i]]
-            state[0] += self.far[x[row, i], after] - self.far[x[row, j], after]
+            state[0] += self.distances[before, x[row, j]] - self.distances[before, x[row, i]]
+            state[0] += self.distances[x[row, i], after] - self.distances[x[row, j], after]
 
     def insert(self, x, row, i, j, state):
         n = x.shape[1]
@@ -167,8 +154,10 @@ class QuickRing(Ring):
         left = x[row, j if j > i else j - 1]
         right = x[row, (j + 1) % n if j > i else j]
         if n > 2 and (left != before or right != after) and left != x[row, i] and right != x[row, i]:
-            state[0] += self.far[before, after] - self.far[before, x[row, i]] - self.far[x[row, i], after]
-            state[0] += self.far[left, x[row, i]] + self.far[x[row, i], right] - self.far[left, right]
+            state[0] += (
+                self.distances[before, after] - self.distances[before, x[row, i]] - self.distances[x[row, i], after]
+            )
+            state[0] += self.distances[left, x[row, i]] + self.distances[x[row, i], right] - self.distances[left, right]
 
     capabilities = (sy.Reversals(reverse), sy.Insertions(insert))
 
@@ -180,7 +169,7 @@ def ring(kind, n=12, seed=1):
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 12])
 def test_moves_of_a_ring(n):
-    check_problem(ring(QuickRing, n), trials=100)
+    check_problem(ring(QuickTrip, n), trials=100)
 
 
 @pytest.mark.parametrize("backend", ["python", "cpu"])
@@ -189,13 +178,13 @@ def test_moves_of_a_ring(n):
 def test_moves_by_state_give_the_same_walk(engine, neighbourhood, backend):
     walks = [
         sy.solve(ring(kind), engine(neighbourhood=neighbourhood), stop=sy.Iterations(25), seed=3, backend=backend)
-        for kind in (Ring, QuickRing)
+        for kind in (RoundTrip, QuickTrip)
     ]
     assert walks[0].solution.tolist() == walks[1].solution.tolist()
     assert [s.objective for s in walks[0].trace.samples] == [s.objective for s in walks[1].trace.samples]
 
 
 def test_the_neighbourhood_goes_by_what_a_problem_can_do():
-    labels = [type(sy.HillClimbing().prepare(ring(kind)).record).__name__ for kind in (Ring, QuickRing)]
+    labels = [type(sy.HillClimbing().prepare(ring(kind)).record).__name__ for kind in (RoundTrip, QuickTrip)]
     assert "HillClimbing_swap_" in labels[0]
     assert "HillClimbing_reversal_state_" in labels[1]

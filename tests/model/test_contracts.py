@@ -5,6 +5,7 @@ import pytest
 
 import systola as sy
 from conftest import Balance, OneMax, changed, small_knapsack, small_multi_knapsack, small_release
+from own_problems import Line
 from systola.model.contracts import check_problem
 from systola.model.problem import space_of
 
@@ -29,42 +30,6 @@ def small_gap(agents, jobs, maximise=False, kind=sy.GeneralizedAssignment):
     draws = np.random.default_rng(jobs)
     loads = draws.integers(0, 9, (agents, jobs))
     return kind(draws.integers(-5, 30, (agents, jobs)), loads, loads.max(axis=1) + jobs // agents, maximise)
-
-
-class Line(sy.Problem):
-    """Neighbours in the order should be far apart: all moves of a permutation, two measures, no table."""
-
-    encoding = sy.Permutation("n")
-    n: int
-
-    def evaluate(self, x):
-        apart = 0
-        for i in range(self.n - 1):
-            apart += abs(x[i] - x[i + 1])
-        return apart, x[0]
-
-    def swap(self, x, row, i, j, state):
-        for k in range(self.n - 1):
-            here = x[row, j if k == i else i if k == j else k]
-            there = x[row, j if k + 1 == i else i if k + 1 == j else k + 1]
-            state[0] += abs(here - there) - abs(x[row, k] - x[row, k + 1])
-        state[1] = x[row, j if i == 0 else i if j == 0 else 0]
-
-    def insert(self, x, row, i, j, state):
-        moved = x[row].tolist()
-        moved.insert(j, moved.pop(i))
-        state[0] = sum(abs(moved[k] - moved[k + 1]) for k in range(self.n - 1))
-        state[1] = moved[0]
-
-    def reverse(self, x, row, i, j, state):
-        if i > 0:
-            state[0] += abs(x[row, i - 1] - x[row, j]) - abs(x[row, i - 1] - x[row, i])
-        else:
-            state[1] = x[row, j]
-        if j < self.n - 1:
-            state[0] += abs(x[row, i] - x[row, j + 1]) - abs(x[row, j] - x[row, j + 1])
-
-    capabilities = (sy.Swaps(swap), sy.Insertions(insert), sy.Reversals(reverse))
 
 
 PROBLEMS = [

@@ -105,8 +105,7 @@ class Total(sy.Problem):
     def evaluate(self, x):
         total = 0
         for i in range(len(self.weights)):
-            if x[i]:
-                total += self.weights[i]
+            total += self.weights[i] * x[i]
         return total
 
 
@@ -218,9 +217,8 @@ class Choosy(sy.Problem):
         total = 0
         taken = 0
         for i in range(len(self.weights)):
-            if x[i]:
-                total += self.weights[i]
-                taken += 1
+            total += self.weights[i] * x[i]
+            taken += x[i]
         return total, taken
 
     def flip(self, x, row, i, state):

@@ -4,24 +4,12 @@ import numpy as np
 import pytest
 
 import systola as sy
+from own_problems import FirstBit, FirstPlace
 from systola.model.names import Labels, label, labels_of, plural
 
 
-class Choice(sy.Problem):
-    encoding = sy.Binary("n")
-    n: int
-
-    def evaluate(self, x):
-        return x[0]
-
-
-class Tour(sy.Problem):
-    encoding = sy.Permutation("n")
+class Tour(FirstPlace):
     names = sy.Names("position", "city")
-    n: int
-
-    def evaluate(self, x):
-        return x[0]
 
 
 class Colours(sy.Problem):
@@ -34,7 +22,7 @@ class Colours(sy.Problem):
 
 
 def test_words():
-    assert labels_of(Choice(3)) == Labels("choice", "decision", "chosen")
+    assert labels_of(FirstBit(3)) == Labels("choice", "decision", "chosen")
     assert labels_of(Tour(3)) == Labels("order", "position", "city")
     assert labels_of(Colours(3)) == Labels("assignment", "decision", "value")
     assert labels_of(sy.Knapsack([1], [1], 1)) == Labels("choice", "item", "chosen")
@@ -45,7 +33,7 @@ def test_words():
 
 
 def test_a_solution_by_names():
-    choice, tour, colours = Choice(3), Tour(3), Colours(3)
+    choice, tour, colours = FirstBit(3), Tour(3), Colours(3)
     assert labels_of(choice).tell(np.array([1, 0, 1])) == [0, 2]
     assert labels_of(tour).tell(np.array([2, 0, 1])) == [2, 0, 1]
     assert labels_of(tour).of_decisions(3) == [1, 2, 3]  # places of an order
@@ -61,10 +49,10 @@ def test_a_solution_by_names():
 @pytest.mark.parametrize(
     ("problem", "given", "said"),
     [
-        (Choice(3), {"decisions": ["a", "b"]}, "a name for each decision, 3 in all, but got 2"),
-        (Choice(3), {"decisions": ["a", "b", "a"]}, "'a' comes again"),
-        (Choice(3), {"values": ["a", "b"]}, "if they count from 0"),
-        (Choice(1), {"decisions": ["\ud800"]}, "must be text"),
+        (FirstBit(3), {"decisions": ["a", "b"]}, "a name for each decision, 3 in all, but got 2"),
+        (FirstBit(3), {"decisions": ["a", "b", "a"]}, "'a' comes again"),
+        (FirstBit(3), {"values": ["a", "b"]}, "if they count from 0"),
+        (FirstBit(1), {"decisions": ["\ud800"]}, "must be text"),
         (Tour(2), {"decisions": ["a", "b"]}, "but not each position"),
         (Tour(2), {"values": ["a"]}, "a name for each city, 2 in all"),
         (Colours(2), {"values": ["a"]}, "a name for each value, 3 in all"),
@@ -78,11 +66,11 @@ def test_labels_that_do_not_fit(problem, given, said):
 
 def test_names_of_a_class_are_checked():
     with pytest.raises(sy.InputError, match="must be Names"):
-        type("Wrong", (Choice,), {"names": "item"})
+        type("Wrong", (FirstBit,), {"names": "item"})
     with pytest.raises(sy.InputError, match="speaks of the field 'weights', which it does not have"):
-        type("Wrong", (Choice,), {"names": sy.Names("item", "chosen", ("weights",))})
+        type("Wrong", (FirstBit,), {"names": sy.Names("item", "chosen", ("weights",))})
     with pytest.raises(sy.InputError, match="`names` is no name for a field"):
-        type("Wrong", (Choice,), {"__annotations__": {"names": str}})
+        type("Wrong", (FirstBit,), {"__annotations__": {"names": str}})
 
 
 @pytest.mark.parametrize(
@@ -96,7 +84,7 @@ def test_words_and_fields_that_are_none(given):
 def test_labels_are_no_part_of_a_problem():
     from systola.model.problem import digest_of
 
-    plain, named = Choice(3), Choice(3)
+    plain, named = FirstBit(3), FirstBit(3)
     label(named, ["a", "b", "c"])
     assert digest_of(plain) == digest_of(named)
 

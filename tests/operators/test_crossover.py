@@ -96,20 +96,13 @@ def cut_in_one(one, two, point):
     return heads_first if 2 * point >= len(one) else heads_first[::-1]
 
 
+@pytest.mark.parametrize(("crossover", "plain"), [(pmx, partially_matched), (order, ordered)], ids=["pmx", "order"])
 @settings(deadline=None)
 @given(two_orders(), keys)
-def test_pmx(parents, key):
+def test_between_two_points(crossover, plain, parents, key):
     a, b = cut(len(parents[0]), key)
-    children = cross(pmx, Order(len(parents[0])), parents, key)
-    assert list(children) == [partially_matched(*pair, a, b) for pair in (parents, parents[::-1])]
-
-
-@settings(deadline=None)
-@given(two_orders(), keys)
-def test_order(parents, key):
-    a, b = cut(len(parents[0]), key)
-    children = cross(order, Order(len(parents[0])), parents, key)
-    assert list(children) == [ordered(*pair, a, b) for pair in (parents, parents[::-1])]
+    children = cross(crossover, Order(len(parents[0])), parents, key)
+    assert list(children) == [plain(*pair, a, b) for pair in (parents, parents[::-1])]
 
 
 @settings(deadline=None)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import systola as sy
 from conftest import OneMax, small_knapsack, small_multi_knapsack, small_release
 from engines import naive_walks
+from own_problems import Tour
 from systola.backends.session import Setup, allocate
 from systola.backends.step import before_steps
 from systola.jit.records import widen
@@ -40,17 +41,6 @@ class Dice(sy.Problem):
         total = 0
         for i in range(len(x)):
             total += x[i] * x[i - 1] * i
-        return total
-
-
-class Tour(sy.Problem):
-    encoding = sy.Permutation("n")
-    n: int
-
-    def evaluate(self, x):
-        total = 0.5
-        for i in range(self.n):
-            total += (x[i] * x[i - 1] + i * x[i]) % 17
         return total
 
 

@@ -76,16 +76,14 @@ def all_ways(members, candidates, k=None):
     return answers
 
 
-@EACH_KIND
-@settings(deadline=None, max_examples=60)
-@given(
-    st.integers(1, 4),
-    st.integers(0, 30),
-    st.integers(0, 30),
-    st.sampled_from([1, 4, 50]),
-    st.booleans(),
-    st.integers(0, 10**6),
-)
+def for_vectors(most, spreads):
+    """Of every kind: k, m, c, spread, extremes, seed."""
+    sizes, seeds = st.integers(0, most), st.integers(0, 10**6)
+    drawn = given(st.integers(1, 4), sizes, sizes, st.sampled_from(spreads), st.booleans(), seeds)
+    return lambda test: EACH_KIND(settings(deadline=None, max_examples=60)(drawn(test)))
+
+
+@for_vectors(most=30, spreads=[1, 4, 50])
 def test_few_vectors(kind, k, m, c, spread, extremes, seed):
     draws = np.random.default_rng(seed)
     members = some_vectors(draws, m, k, spread, kind, extremes)
@@ -96,16 +94,7 @@ def test_few_vectors(kind, k, m, c, spread, extremes, seed):
     assert all_ways(members, candidates) == [wanted] * 3
 
 
-@EACH_KIND
-@settings(deadline=None, max_examples=60)
-@given(
-    st.integers(1, 4),
-    st.integers(0, 600),
-    st.integers(0, 600),
-    st.sampled_from([3, 30, 10**6]),
-    st.booleans(),
-    st.integers(0, 10**6),
-)
+@for_vectors(most=600, spreads=[3, 30, 10**6])
 def test_many_vectors(kind, k, m, c, spread, extremes, seed):
     """Enough for tables; near a common front, so that many stay."""
     draws = np.random.default_rng(seed)

@@ -141,10 +141,14 @@ def draw_blocks(draw, n):
     return draw(st.permutations(cut(n, draw(st.lists(st.integers(0, n), max_size=6)))))
 
 
-@pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
-@pytest.mark.parametrize("functions", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
-@settings(deadline=None, max_examples=250)
-@given(st.data())
+def for_any_shop(test):
+    """With narrow and wide numbers, interpreted and compiled."""
+    test = settings(deadline=None, max_examples=250)(given(st.data())(test))
+    test = pytest.mark.parametrize("functions", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])(test)
+    return pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])(test)
+
+
+@for_any_shop
 def test_neighbours(wide, functions, data):
     problem = data.draw(shops(wide))
     assert wide or problem.narrow
@@ -177,10 +181,7 @@ def check_place(problem, x, count, item, functions, apart=False):
     assert np.array_equal(x, before)
 
 
-@pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
-@pytest.mark.parametrize("functions", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
-@settings(deadline=None, max_examples=250)
-@given(st.data())
+@for_any_shop
 def test_best_place(wide, functions, data):
     """The first of the best places for a job that is not among the first of an order."""
     problem = data.draw(shops(wide))

@@ -97,11 +97,7 @@ def test_one_job(kinds, data):
     high = data.draw(st.integers(0, VECTOR_WIDTH))
     job = int(shop.order[0])
     expected = shop.expect([job], range(high))
-    for call, layout in (
-        (one_job, np.copy),
-        (compiled_job, np.copy),
-        (compiled_job, spread),
-    ):
+    for call, layout in ((one_job, np.copy), (compiled_job, np.copy), (compiled_job, spread)):
         times, due, ready = shop.arrays(call is one_job)
         front = layout(shop.front)
         of_job = times[job * shop.machines :][: shop.machines]
@@ -119,11 +115,7 @@ def test_a_run_of_jobs(kinds, data):
     high = data.draw(st.integers(1, VECTOR_WIDTH))
     expected = shop.expect(shop.order[first:last].tolist(), range(high))
     whole = shop.expect(shop.order[first:last].tolist(), range(VECTOR_WIDTH))
-    for call, layout in (
-        (run, np.copy),
-        (compiled_run, np.copy),
-        (compiled_run, spread),
-    ):
+    for call, layout in ((run, np.copy), (compiled_run, np.copy), (compiled_run, spread)):
         times, due, ready = shop.arrays(call is run)
         front = layout(shop.front)
         call(front, shop.at, shop.rows, high, shop.order[first:last], times, due, ready)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptx.rules import Rule, Site, Writer, rule
+from ptx.rules import Rule, Site, Writer, of_two, rule
 
 
 def _infix(operator: str) -> Writer:
@@ -68,13 +68,6 @@ def _divided(operation: str) -> Writer:
     return write
 
 
-def _extreme(sign: str) -> Writer:
-    def write(site: Site) -> str:
-        return site.write(f"{site.read(1)} {sign} {site.read(2)} ? {site.read(1)} : {site.read(2)}")
-
-    return write
-
-
 def _neg(site: Site) -> str:
     return site.write(f"0 - {site.read_bits(1)}")
 
@@ -99,8 +92,8 @@ RULES: dict[str, Rule] = {
     "madc": rule(_madc, "lo hi cc"),
     "div": rule(_divided("quotient")),
     "rem": rule(_divided("remainder")),
-    "min": rule(_extreme("<")),
-    "max": rule(_extreme(">")),
+    "min": rule(of_two("{a} < {b} ? {a} : {b}")),
+    "max": rule(of_two("{a} > {b} ? {a} : {b}")),
     "neg": rule(_neg),
     "abs": rule(_abs),
     "sad": rule(_sad),

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from ptx.rules import Rule, Site, Writer, rule
+from ptx.rules import Rule, Site, Writer, of_two, rule
 from ptx.scalars import U32
-
-
-def _infix(operator: str) -> Writer:
-    def write(site: Site) -> str:
-        return site.write(f"{site.read(1)} {operator} {site.read(2)}")
-
-    return write
 
 
 def _not(site: Site) -> str:
@@ -81,9 +74,9 @@ def _lop3(site: Site) -> str:
 
 
 RULES: dict[str, Rule] = {
-    "and": rule(_infix("&")),
-    "or": rule(_infix("|")),
-    "xor": rule(_infix("^")),
+    "and": rule(of_two("{a} & {b}")),
+    "or": rule(of_two("{a} | {b}")),
+    "xor": rule(of_two("{a} ^ {b}")),
     "not": rule(_not),
     "cnot": rule(_cnot),
     "shl": rule(_shl),

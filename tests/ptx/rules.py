@@ -64,5 +64,10 @@ class Rule:
             raise instruction.unsupported(str(error)) from None
 
 
+def of_two(template: str) -> Writer:
+    """An expression of the first two operands, {a} and {b}."""
+    return lambda site: site.write(template.format(a=site.read(1), b=site.read(2)))
+
+
 def rule(write: Writer, modifiers: str = "") -> Rule:
     return Rule(write, frozenset(modifiers.split()))

@@ -73,6 +73,14 @@ def test_it_is_what_solve_runs(name):
     assert [s.objective for s in run.trace.samples] == [s.objective for s in result.trace.samples]
 
 
+def successor(search, name):
+    """Another search that goes on for this one."""
+    state, arrays = search.save()
+    other = search_of(name)
+    other.restore(state, {key: array.copy() for key, array in arrays.items()})
+    return other
+
+
 slices = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from([float("inf"), NO_TIME, 1e-3]), st.booleans()), max_size=20
 )
@@ -93,9 +101,7 @@ def test_slices_make_the_same_steps(name, cuts, long):
             if search.whole:
                 assert search.evaluations == 0 or search.evaluations >= search.step * search.per_step
             if moves and search.whole:
-                state, arrays = search.save()
-                search = search_of(name)
-                search.restore(state, {key: array.copy() for key, array in arrays.items()})
+                search = successor(search, name)
         while not search.whole:
             search.advance(0)
         assert search.advance(STEPS - search.step) == STEPS - search.step or search.step == STEPS
@@ -215,9 +221,7 @@ def test_injecting_is_deterministic(name, when, cuts):
     for steps, seconds, moves in cuts:
         other.advance(min(steps, STEPS - other.step), seconds)
         if moves and other.whole:
-            state, arrays = other.save()
-            other = search_of(name)
-            other.restore(state, {key: array.copy() for key, array in arrays.items()})
+            other = successor(other, name)
     while not other.whole:
         other.advance(0)
     other.advance(STEPS - other.step)

@@ -60,6 +60,14 @@ def run(search, steps, chunk=7):
         search.advance(min(chunk, steps - search.step))
 
 
+def play(search, seconds, meanwhile=lambda: None):
+    """From the start on, until the clock of the race says so."""
+    search.start()
+    while search._clock < seconds:
+        search.advance(1000, 0.05)
+        meanwhile()
+
+
 def told(search):
     return [(row["algorithm"], row["verdict"], row.get("objective"), row.get("iterations")) for row in search.race()]
 
@@ -184,9 +192,7 @@ def test_a_run_of_a_race_goes_on_from_a_file(tmp_path):
 def test_who_is_not_compiled_in_time_is_left_out():
     never = threading.Event()
     search = opened(cut(6), Race(ENGINES, share=0.5), Stop(seconds=2.0), slow={"Tabu": never})
-    search.start()
-    while search._clock < 2.0:
-        search.advance(1000, 0.05)
+    play(search, 2.0)
     never.set()
     rows = {name: verdict for name, verdict, *_ in told(search)}
     assert rows["tabu"] == "left out: its kernels were still being compiled"
@@ -197,11 +203,7 @@ def test_who_is_not_compiled_in_time_is_left_out():
 def test_latecomers_have_their_turn():
     late = threading.Event()
     search = opened(cut(6), Race(ENGINES, share=0.5), Stop(seconds=2.0), slow={"Tabu": late})
-    search.start()
-    while search._clock < 2.0:
-        search.advance(1000, 0.05)
-        if search._clock > 0.6:
-            late.set()
+    play(search, 2.0, lambda: search._clock > 0.6 and late.set())
     assert all(steps for *_, steps in told(search))
 
 

@@ -7,7 +7,7 @@ A `Device` launches; the real one is Numba's, tests put in one that executes the
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,9 +15,12 @@ from systola.backends.kernels import KERNELS
 from systola.backends.session import Setup, allocate, find_fault, grow, memory_size_of, restore, saved, total_size
 from systola.backends.step import Step, before_steps
 from systola.errors import InputError, MissingExtra
+from systola.jit.records import Record
 from systola.model.encodings import Array
 from systola.model.population import OUT_OF_ROOM, Best, Lanes, Population
 from systola.model.problem import record_of, space_of
+
+R = TypeVar("R", bound=Record)
 
 THREADS_PER_BLOCK = 128
 _PARTIAL_LANES = 256
@@ -28,10 +31,10 @@ class Device(Protocol):
 
     name: str
 
-    def upload(self, array: Array) -> Any:
-        """A copy on the device, of the same memory order."""
+    def upload(self, array: Array) -> Array:
+        """A copy on the device, of the same memory order; for nothing but kernels and `download`."""
 
-    def download(self, array: Any) -> Array:
+    def download(self, array: Array) -> Array:
         """A copy on the host."""
 
     def launch(self, kernel: str, threads: int, block: int, args: tuple[Any, ...]) -> None:
@@ -49,13 +52,14 @@ class NumbaDevice:
         self._jit = jit
         self._made: dict[str, Any] = {}
 
-    def upload(self, array: Array) -> Any:
+    def upload(self, array: Array) -> Array:
         from numba import cuda
 
-        return cuda.to_device(array)
+        sent: Array = cuda.to_device(array)
+        return sent
 
-    def download(self, array: Any) -> Array:
-        host: Array = array.copy_to_host()
+    def download(self, array: Array) -> Array:
+        host: Array = array.copy_to_host()  # type: ignore[attr-defined]  # it is what `upload` returned
         return host
 
     def launch(self, kernel: str, threads: int, block: int, args: tuple[Any, ...]) -> None:
@@ -192,7 +196,7 @@ class CudaSession:
         self._population = self._lift(self._host[0])
         self._lanes = self._lift(self._host[1])
 
-    def _lift(self, record: Any, keep_order: bool = False) -> Any:
+    def _lift(self, record: R, keep_order: bool = False) -> R:
         """A record with its arrays on the device; neighbouring threads read neighbouring rows, so rows run fastest."""
         values = []
         for value in record:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from systola.backends.lane import start_lane, step_lane
 from systola.backends.step import at_step
 from systola.backends.threads import thread_number
 from systola.engines.engine import end_step, reduce_lanes
+from systola.jit.dispatch import Implementation
 from systola.model.population import OUT_OF_ROOM, best_lane, comes_first, copy_best
 
 
@@ -59,7 +59,7 @@ def reduce_best(problem: Any, lanes: Any, partial: Any, best: Any) -> None:
         copy_best(lanes, chosen, best)
 
 
-KERNELS: dict[str, Callable[..., None]] = {
+KERNELS: dict[str, Implementation] = {
     "start": start,
     "sweep": sweep,
     "reduce_lanes": reduce,

@@ -43,7 +43,7 @@ def exact_arithmetic() -> Iterator[None]:
     """Compile without contracting multiply-add, so that float sums equal the CPU's to the last bit."""
     original = nvvm.compile_ir
 
-    def compile_exactly(ir: Any, **options: Any) -> Any:
+    def compile_exactly(ir: str | list[str], **options: Any) -> Any:
         return original(ir, **{**options, "fma": False})
 
     nvvm.compile_ir = compile_exactly

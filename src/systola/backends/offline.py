@@ -16,9 +16,8 @@ class NoDevice:
     def upload(self, array: Array) -> Array:
         return array
 
-    def download(self, array: Any) -> Array:
-        host: Array = array
-        return host
+    def download(self, array: Array) -> Array:
+        return array
 
     def launch(self, kernel: str, threads: int, block: int, args: tuple[Any, ...]) -> None:
         raise InputError("this device only compiles")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import mmap
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numba.core.errors import NumbaError
+from numpy.typing import DTypeLike
 
-from systola.backends.memory import zeros
 from systola.engines.engine import Design, refuse_if_too_large, too_large
 from systola.errors import InputError, ObjectiveError, SystolaError
 from systola.jit.stop_flag import new_flag
@@ -24,6 +25,7 @@ from systola.operators.evaluation import choose_full_evaluation
 _GROWING = ("population.memory", "population.x")
 _NO_TABLE = Buffer(2, np.int32)  # not of one column, which Numba takes for another type
 _PAGE_ROWS, _STAGGER = 512, 40  # of 8 bytes: a page, and five cache lines
+_LARGE_PAGE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -143,15 +145,15 @@ def allocate(setup: Setup, lanes: int, chunk: int) -> tuple[Population, Lanes, B
     refuse_if_too_large(memory_of(setup, lanes, chunk))
     try:
         population = Population(
-            zeros((rows, *one.shape[1:]), one.dtype, design.order),
-            zeros((rows, setup.measures), setup.dtype, design.order),
-            zeros((rows, prefix.size), prefix.dtype, design.order),
-            zeros((rows, kept.size if design.keeps_state else 0), kept.dtype, "C"),
+            _zeros((rows, *one.shape[1:]), one.dtype, design.order),
+            _zeros((rows, setup.measures), setup.dtype, design.order),
+            _zeros((rows, prefix.size), prefix.dtype, design.order),
+            _zeros((rows, kept.size if design.keeps_state else 0), kept.dtype, "C"),
             design.slots.copy(),
             np.zeros(neighbourhood_state.size, neighbourhood_state.dtype),
             np.zeros(max(2, design.memory_size), np.int64),
-            zeros((max(2, design.candidates), setup.measures), setup.dtype, "F"),
-            zeros((max(2, design.candidates),), np.int64, "C"),
+            _zeros((max(2, design.candidates), setup.measures), setup.dtype, "F"),
+            _zeros((max(2, design.candidates),), np.int64, "C"),
         )
         workspace = Lanes(
             np.full(lanes, NEVER, np.int64),
@@ -196,7 +198,7 @@ def grow(setup: Setup, population: Population) -> tuple[Setup, Population]:
     arrays = {}
     for name in ("x", "scores", "prefix", "state"):
         old = getattr(population, name)
-        new = zeros((rows_in_memory(design), *old.shape[1:]), old.dtype, design.order)
+        new = _zeros((rows_in_memory(design), *old.shape[1:]), old.dtype, design.order)
         new[0] = old[0]
         for section in range(design.sections):
             new[1 + 2 * room * section :][:room] = old[1 + room * section :][:room]
@@ -271,3 +273,24 @@ def as_objective_error(problem: Problem) -> Iterator[None]:
         raise
     except Exception as error:
         raise ObjectiveError(f"{type(problem).__name__} raised {type(error).__name__}: {error}") from error
+
+
+def _zeros(shape: tuple[int, ...], dtype: DTypeLike, order: Literal["C", "F"]) -> Array:
+    """As numpy.zeros, but on large pages where the system has them.
+
+    A step touches every column of a population; with small pages each column needs its own entry in the processor's
+    table of pages, which has fewer entries than a long solution has words.
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if size < _LARGE_PAGE // 4 or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return np.zeros(shape, dtype, order)
+    try:
+        block = mmap.mmap(-1, size + 2 * _LARGE_PAGE)
+    except OSError:
+        raise MemoryError from None
+    with suppress(OSError):  # a system without large pages has small ones
+        block.madvise(mmap.MADV_HUGEPAGE)
+    held = np.frombuffer(block, np.uint8)
+    first = -held.ctypes.data % _LARGE_PAGE
+    made: Array = held[first : first + size].view(dtype).reshape(shape, order=order)
+    return made

@@ -8,6 +8,9 @@ import numpy as np
 
 from systola.engines.engine import step_constants
 from systola.jit.compile import inlined
+from systola.jit.records import Record
+from systola.model.encodings import Space
+from systola.model.population import Lanes, Population
 
 
 class Step(NamedTuple):
@@ -22,7 +25,7 @@ class Step(NamedTuple):
     shared: Any  # three numbers that the engine computes once a step
 
 
-def before_steps(problem: Any, space: Any, population: Any, lanes: Any, seed: int) -> Step:
+def before_steps(problem: Record, space: Space, population: Population, lanes: Lanes, seed: int) -> Step:
     """The record that a run begins with; of the same type as any other, so that nothing is compiled twice."""
     zero = np.int64(0)
     return Step(problem, space, population, lanes, np.uint64(seed), zero, (zero, zero, zero))

@@ -11,12 +11,11 @@ import numpy as np
 from systola.black_box.evaluation import shown
 from systola.black_box.search import AskingSearch
 from systola.errors import InputError
-from systola.model.encodings import Array
+from systola.model.encodings import Array, Solutions
 from systola.model.problem import space_of
 from systola.run.checkpoint import write_checkpoint
 from systola.run.loop import Run
 from systola.run.result import Result
-from systola.run.search import Solutions
 
 _UNFINISHED = "unfinished"
 

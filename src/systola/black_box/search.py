@@ -20,12 +20,12 @@ from systola.engines.engine import Design, Engine
 from systola.errors import InputError
 from systola.jit.records import widen
 from systola.model.black_box import as_black_box
-from systola.model.encodings import Array
+from systola.model.encodings import Array, Solutions
 from systola.model.population import Population, ranks_above
 from systola.model.problem import Problem, record_of, senses_of, space_of
 from systola.reading import is_whole
 from systola.run.engine_search import rows_of
-from systola.run.search import Found, Saved, Search, Solutions
+from systola.run.search import Found, Saved, Search
 
 _GIVEN = "given"  # among saved arrays: rows that the first population begins with
 _TOLD = ("solutions", "values", "known")  # likewise, all solutions that were measured

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.table import Table
 
 from systola.errors import InputError, SystolaError
 from systola.files import write_atomically
@@ -51,7 +52,7 @@ def show(text: str) -> None:
         raise SystolaError(f"the answer cannot be printed: {error.strerror}") from None
 
 
-def as_text(table: Any, markup: bool = True) -> str:
+def as_text(table: Table, markup: bool = True) -> str:
     """A table of Rich as it looks on standard output; with markup, styles in brackets are none of its words."""
     from rich.console import Console
 

@@ -6,7 +6,7 @@ import json
 import math
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,10 @@ from systola.errors import Incomplete, InputError
 from systola.formats.source import Source
 from systola.model.problem import senses_of
 from systola.model.source import is_code
+
+if TYPE_CHECKING:
+    from systola.lab.outcomes import Outcomes
+    from systola.reading import Json
 
 
 @click.command()
@@ -93,7 +97,7 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
         values, broken = outcomes.objectives[spec], outcomes.violations[spec]
         tests[spec] = test(values, minimise=minimise[spec], violations=broken)
     if options["as_json"]:
-        facts = {
+        facts: dict[str, Any] = {
             "runs": runs,
             "samples": outcomes.objectives,
             "violations": outcomes.violations,
@@ -132,7 +136,7 @@ def _sources(
     return found
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: Json) -> Any:
     """JSON knows no NaN, which stands where nothing was tested, and no infinity: null."""
     if isinstance(value, dict):
         return {k: _finite(v) for k, v in value.items()}
@@ -141,7 +145,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _draw(folder: str, found: dict[str, Any], outcomes: Any, whole: list[tuple[Any, dict[str, Any]]]) -> None:
+def _draw(folder: str, found: dict[str, Any], outcomes: Outcomes, whole: list[tuple[Any, dict[str, Any]]]) -> None:
     from systola.lab.plots import boxplots, convergence, save
 
     for spec, instance in found.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from systola.cli.settings import read_fields, refuse_unused
 from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.model.problem import digest_of, senses_of
+
+if TYPE_CHECKING:
+    from systola.model.problem import Problem
 
 
 @click.command()
@@ -51,7 +54,7 @@ def _open(spec: str, problem: str | None, data: str | None, pairs: tuple[str, ..
     return found
 
 
-def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Any) -> Any:
+def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Problem | None) -> Any:
     from systola.lab.front_plots import plot_attainment, plot_front
 
     for path, result in loaded.items():
@@ -75,12 +78,12 @@ def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Any) -> Any:
     return plot_attainment(runs, labels, senses=senses)
 
 
-def _labels(problem: Any, count: int) -> Sequence[str]:
+def _labels(problem: Problem | None, count: int) -> Sequence[str]:
     names = getattr(problem, "objectives", "")
     return names.split(",") if names else [f"objective {k + 1}" for k in range(count)]
 
 
-def _draw_gantt(loaded: dict[str, Any], problem: Any) -> Any:
+def _draw_gantt(loaded: dict[str, Any], problem: Problem | None) -> Any:
     from systola.lab.front_plots import plot_gantt
     from systola.problems import Flowshop
 

@@ -11,6 +11,7 @@ from systola.cli.answer import as_text, note
 from systola.cli.answer import show as show_text
 from systola.cli.settings import read_fields, refuse_unused
 from systola.errors import InputError
+from systola.reading import Json
 
 _SHOWN = 10  # entries of a list for people
 
@@ -153,7 +154,7 @@ def _list(library: dict[str, Any]) -> None:
     show_text("")
 
 
-def _show(value: Any) -> str:
+def _show(value: Json) -> str:
     if not isinstance(value, (list, tuple)):
         return str(value)
     more = f", ... ({len(value)} in all)" if len(value) > _SHOWN else ""

@@ -12,7 +12,7 @@ import click
 
 from systola.errors import InputError
 from systola.formats.text import shown
-from systola.reading import read_file
+from systola.reading import Json, read_file
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,11 +75,11 @@ def write_config(tables: Mapping[str, Any]) -> str:
     return "\n".join(top) + "\n"
 
 
-def _is_table(value: Any) -> bool:
+def _is_table(value: Json) -> bool:
     return isinstance(value, Mapping) or (isinstance(value, list) and all(isinstance(v, Mapping) for v in value))
 
 
-def _toml_value(value: Any) -> str:
+def _toml_value(value: Json) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):

@@ -75,6 +75,7 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
     """
     from systola.islands.mpi import job_size
     from systola.lab.messages import find_message_costs
+    from systola.lab.reproductions.effort import Effort
     from systola.lab.store import Store
     from systola.lab.tables import render
 
@@ -113,9 +114,8 @@ def reproduce(paper: str, table: int | None, quick: bool, runs: int | None, **op
         with Store(kept) as store:
             for group in groups:
                 with Bar(group.problem, options["quiet"] or options["as_json"]) as bar:
-                    tables = experiment.reproduce(
-                        group, store, quick, runs, on_done=lambda done, of, job: bar.update(done, of), **extra
-                    )
+                    effort = Effort(quick, runs, on_done=lambda done, of, job: bar.update(done, of))
+                    tables = experiment.reproduce(group, store, effort, **extra)
                 wanted = {number: made for number, made in tables.items() if table in (None, number)}
                 collected |= wanted
                 texts = {number: "\n".join(render(one, form) for one in made) for number, made in wanted.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -14,7 +15,7 @@ from rich.text import Text
 from systola.run.execution import Progress
 
 
-def show_number(value: Any) -> str:
+def show_number(value: float | Sequence[float] | None) -> str:
     """An objective for people."""
     if isinstance(value, (list, tuple)):
         return "(" + ", ".join(show_number(v) for v in value) + ")"

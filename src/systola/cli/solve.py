@@ -7,7 +7,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,9 +19,19 @@ from systola.engines.renamed import RENAMED
 from systola.errors import Incomplete, InfeasibleWarning, InputError, SlowObjectiveWarning
 from systola.model.names import Labels
 from systola.model.source import is_code
+from systola.reading import Json
 from systola.run.result import Result
 from systola.run.table import Table
 from systola.signals import INTERRUPTED, held_signals
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
+    from systola.engines.engine import Engine
+    from systola.formats.instance import Instance
+    from systola.lab.sweep import Sweep
+    from systola.model.problem import Problem
+    from systola.run.budget import Stop
 
 _SINGLE_KEYS = (
     *("instance", "problem", "data", "algorithm", "seed", "backend", "threads"),
@@ -167,7 +177,7 @@ def _exit_code(result: Result) -> int:
     return 0 if result.feasible else 5
 
 
-def _found_islands(plan: dict[str, Any], engine: Any, problem: Any) -> Any:
+def _found_islands(plan: dict[str, Any], engine: Engine, problem: Problem) -> Any:
     """Islands of this engine, or of those that the configuration lists, if there are to be any."""
     from systola.engines.catalog import make_engine
     from systola.islands.islands import Islands
@@ -180,7 +190,7 @@ def _found_islands(plan: dict[str, Any], engine: Any, problem: Any) -> Any:
     return Islands(engines or engine, **(table or {}))
 
 
-def _film(found: Any, engine: Any, result: Result, path: str) -> None:
+def _film(found: Instance, engine: Engine, result: Result, path: str) -> None:
     from systola.lab.film import choose_moments, film_grid
     from systola.lab.plots import grid_heatmap, save
 
@@ -192,7 +202,9 @@ def _film(found: Any, engine: Any, result: Result, path: str) -> None:
     save(grid_heatmap(frames, moments, title=f"{found.name}, {engine.name}"), path)
 
 
-def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], options: dict[str, Any], quiet: bool) -> None:
+def _sweep(
+    found: Instance, engine: Engine, stop: Stop, plan: dict[str, Any], options: dict[str, Any], quiet: bool
+) -> None:
     """One run for each weight; the front of what they found."""
     from systola.lab.sweep import sweep_weights
 
@@ -222,7 +234,7 @@ def _sweep(found: Any, engine: Any, stop: Any, plan: dict[str, Any], options: di
     deliver(whole if options["as_json"] else "\n".join(lines), *writes)
 
 
-def _swept_table(swept: Any) -> Table:
+def _swept_table(swept: Sweep) -> Table:
     """A row for each weight: the objectives, and what they break."""
     rows = tuple((w, *r.objective, r.violation) for w, r in zip(swept.weights, swept.results, strict=True))
     objectives = (f"objective {k + 1}" for k in range(len(swept.results[0].objective)))
@@ -256,7 +268,7 @@ def _merge(options: dict[str, Any]) -> dict[str, Any]:
     return plan
 
 
-def _config_of(plan: dict[str, Any], algorithm: str, stop: Any, tables: dict[str, Any]) -> str:
+def _config_of(plan: dict[str, Any], algorithm: str, stop: Stop, tables: dict[str, Any]) -> str:
     """The TOML that repeats a run."""
     shown = {k: plan[k] for k in _SINGLE_KEYS if k != "algorithm" and plan.get(k) is not None}
     if is_code(plan.get("algorithm", "")):
@@ -275,7 +287,7 @@ def _refuse_wrong_types(table: dict[str, Any], where: str) -> None:
             raise InputError(f"{name}{where} must be {what}, but the configuration says {table[key]!r}")
 
 
-def _refuse_unknown(table: Any, known: tuple[str, ...], where: str) -> None:
+def _refuse_unknown(table: Json, known: tuple[str, ...], where: str) -> None:
     if not isinstance(table, dict):
         raise InputError(f"{where} must be a table of keys and values, but got {table!r}")
     for key in table:
@@ -287,7 +299,7 @@ def _refuse_unknown(table: Any, known: tuple[str, ...], where: str) -> None:
             raise InputError(f"{where} has an unknown key {key!r}{hint} There are: {', '.join(known)}")
 
 
-def _add_islands(table: Any, told: dict[str, Any]) -> None:
+def _add_islands(table: Grid, told: dict[str, Any]) -> None:
     """What demes did, in two lines."""
     from systola.islands.torus import connectivity
 
@@ -305,7 +317,7 @@ def _add_islands(table: Any, told: dict[str, Any]) -> None:
     table.add_row("migration", f"{share:.1%} of the time; {moved}; {told['skipped']:,} exports without a free slot")
 
 
-def _describe(result: Result, best_known: Any) -> str:
+def _describe(result: Result, best_known: float | None) -> str:
     from rich.table import Table as Grid
     from rich.text import Text
 

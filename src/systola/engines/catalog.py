@@ -39,14 +39,8 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "sga": (SGA, {}),
     "ega": (EGA, {}),
     "ga": (GA, {}),
-    "cellular": (Cellular, {}),
-    "ssga": (SteadyState, {}),
-    "hill": (HillClimbing, {}),
-    "tabu": (Tabu, {}),
-    "ig": (IteratedGreedy, {}),
-    "sa": (SimulatedAnnealing, {}),
-    "ils": (IteratedLocalSearch, {}),
-    "pls": (PLS, {}),
+    **{kind.name: (kind, {}) for kind in (Cellular, SteadyState, HillClimbing, Tabu, IteratedGreedy)},
+    **{kind.name: (kind, {}) for kind in (SimulatedAnnealing, IteratedLocalSearch, PLS)},
     **{
         SNS(*options).name: (SNS, dict(zip(("exponential", "random", "moving"), options, strict=True)))
         for options in product((False, True), repeat=3)
@@ -133,7 +127,7 @@ def register_engine(engine: type[Any], name: str | None = None) -> type[Any]:
     return engine
 
 
-def _check_engine(engine: Any) -> None:
+def _check_engine(engine: type[Engine]) -> None:
     if not isinstance(engine, type) or not is_dataclass(engine) or not callable(getattr(engine, "prepare", None)):
         raise InputError(f"an engine must be a dataclass with a method `prepare`, but got {engine!r}")
     if not isinstance(getattr(engine, "name", None), (str, property)):

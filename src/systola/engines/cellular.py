@@ -19,7 +19,7 @@ from systola.engines.migration import enable_migration
 from systola.engines.topology import SHAPES, arrange
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import dispatched, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
@@ -249,7 +249,8 @@ class Cellular:
             raise InputError("a cellular algorithm needs solutions of at least two decisions, but got one")
         size, places, shape = arrange(self.topology, self.size, self.radius, self.shape)
         ordered = isinstance(space, Order)
-        functions, labels = {}, []
+        functions: dict[str, Implementation] = {}
+        labels = []
         for role, kind, choice in (
             ("select", SELECTIONS, self.selection),
             ("recombine", CROSSOVERS, self.crossover or ("pmx" if ordered else "two-point")),

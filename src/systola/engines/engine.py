@@ -7,11 +7,13 @@ sizes, and the record by which kernels know the engine. Kernel side: the functio
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
+
+from systola.jit.records import RecordType
 
 try:
     import resource
@@ -94,7 +96,7 @@ def _no_reduction(self: Any, s: Any, lane: Any, stride: Any) -> None:
     pass
 
 
-def implement(record: Any, **functions: Implementation) -> None:
+def implement(record: RecordType, **functions: Implementation) -> None:
     """Register what an engine with records of this type does: at least `do_cell`, or `step_cells` in its stead."""
     for name, function in {**_DEFAULTS, **functions}.items():
         register(name, record, function)
@@ -109,7 +111,7 @@ _DEFAULTS: dict[str, Implementation] = {
 }
 
 
-def check_number(name: str, value: Any, low: float, high: float, whole: bool = True) -> None:
+def check_number(name: str, value: float | None, low: float, high: float, whole: bool = True) -> None:
     """A parameter must be a number in a range; InputError says which."""
     kind = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
@@ -179,3 +181,7 @@ class Engine(Protocol):
     def prepare(self, problem: Problem) -> Design:
         """Lay the engine out for this problem, or say why it cannot."""
         ...
+
+
+# What a parameter of an engine may be.
+Parameter: TypeAlias = "Array | np.generic | Callable[..., Any] | Engine | Sequence[Parameter] | float | str | None"

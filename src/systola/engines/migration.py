@@ -20,6 +20,7 @@ from systola.jit.dispatch import (
     implementation_of,
     register,
 )
+from systola.jit.records import Record, RecordType
 from systola.model.encodings import Array
 from systola.model.incremental import init_prefix
 from systola.model.population import ranks_above, update_best
@@ -123,13 +124,13 @@ def _accept_if_better(self: Any, s: Any, immigrants: Any, which: Any, elite: Any
 
 
 def enable_migration(
-    record: Any, *, migration_slot: Implementation, accept_immigrant: Implementation = _accept_if_better
+    record: RecordType, *, migration_slot: Implementation, accept_immigrant: Implementation = _accept_if_better
 ) -> None:
     """Register how engines with records of this type take immigrants, so that they can be demes."""
     register("migration_slot", record, migration_slot)
     register("accept_immigrant", record, accept_immigrant)
 
 
-def supports_migration(record: Any) -> bool:
+def supports_migration(record: Record) -> bool:
     """Whether an engine with this record can be a deme."""
     return has_implementation("accept_immigrant", type(record))

@@ -296,7 +296,7 @@ class PLS:
         For the evaluation all neighbours are measured, and nothing is done with them. The search adds the end of a
         step, where a member is chosen and looked at; over no lanes it is that alone. The archive never changes.
         """
-        end = {"end_step": _explore_again} if part == "search" else {}
+        end: dict[str, Implementation] = {"end_step": _explore_again} if part == "search" else {}
         return self._design(problem, f"Pareto_{part}", prefilter=_keep_none, examine=_ignore, **end)
 
     def _design(

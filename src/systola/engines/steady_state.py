@@ -17,7 +17,7 @@ from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
-from systola.jit.dispatch import dispatched_call, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched_call, implementation_of, register
 from systola.jit.records import record_type
 from systola.model.capabilities import LocalSearch, capability
 from systola.model.encodings import Order, sample
@@ -215,7 +215,8 @@ class SteadyState:
         own = capability(problem, LocalSearch)
         searching = self.local_search and own is not None and own.quick is not None
         default = "pmx" if isinstance(space, Order) else "one-point"
-        functions, labels = {}, []
+        functions: dict[str, Implementation] = {}
+        labels = []
         for role, kind, choice in (
             ("select", SELECTIONS, self.selection),
             ("recombine", CROSSOVERS, self.crossover or default),

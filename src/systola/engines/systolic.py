@@ -8,6 +8,7 @@ words of neighbouring solutions, which is an eighth of the traffic of solutions 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -18,7 +19,7 @@ from systola.engines.migration import enable_migration
 from systola.engines.systolic_plan import count_alike, crossover_plan, mutation_plan
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import dispatched, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Flips, Segments, capability, offers
 from systola.model.encodings import Array, Bits
@@ -328,7 +329,7 @@ class SGS:
         return (slots[h], slots[v]) if flavour == _E else (h, v)
 
 
-def _pair(crossover: Any) -> tuple[Any, Any]:
+def _pair(crossover: Sequence[Array]) -> tuple[Any, Any]:
     try:
         first, last = crossover
     except (TypeError, ValueError):
@@ -337,7 +338,7 @@ def _pair(crossover: Any) -> tuple[Any, Any]:
 
 
 def _choose_child_evaluation(problem: Problem) -> None:
-    function = _evaluate_children_plainly
+    function: Implementation = _evaluate_children_plainly
     if offers(problem, Segments):
         function = _evaluate_children_by_prefix
     elif offers(problem, Flips):

@@ -14,6 +14,7 @@ from systola.engines.engine import Design
 from systola.engines.migration import replace_if_better
 from systola.jit.compile import called, inlined
 from systola.jit.dispatch import dispatched, implementation_of
+from systola.jit.records import Record
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
 from systola.model.objective import better, fitness, prefers
@@ -218,7 +219,7 @@ def move_to_immigrant(self: Any, s: Any, immigrants: Any, which: Any, elite: Any
         evaluate_current(self, s)
 
 
-def design_walk(problem: Problem, neighbourhood: NeighbourhoodPlan, record: Any, steps: int) -> Design:
+def design_walk(problem: Problem, neighbourhood: NeighbourhoodPlan, record: Record, steps: int) -> Design:
     """The design of an engine that walks."""
     work = neighbourhood.work
     return Design(

@@ -17,7 +17,7 @@ from systola.errors import InputError
 from systola.formats.flowshop_generator import SEEDS
 from systola.formats.instance import Instance, UnfitOptions
 from systola.formats.library import Library, Part
-from systola.formats.text import Tokens, located, read_text, shown
+from systola.formats.text import Tokens, located, read_text, shown, write_text
 from systola.model.encodings import Array
 from systola.problems.flowshop.problem import Flowshop
 
@@ -153,10 +153,7 @@ def write(problem: Flowshop, path: str | Path) -> None:
         lines = ["number of jobs, number of machines, initial seed, upper bound and lower bound :"]
         lines += [f"{jobs} {machines} 0 0 {problem.lower_bound()}", "processing times :"]
         lines += [" ".join(map(str, times)) for times in problem.times.T.tolist()]
-    try:
-        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"the file must be writable, but {str(path)!r} is not: {error.strerror}") from None
+    write_text(path, lines)
 
 
 def _skip_title(tokens: Tokens, first: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from systola.errors import InputError
+from systola.formats.instance import check_sizes
 from systola.model.encodings import Array
 from systola.model.rng import check_seed
 from systola.problems.flowshop.problem import NEED_DUE, Flowshop, split_objectives
@@ -72,11 +73,7 @@ def uniform(
     objectives, weights
         As in `Flowshop`.
     """
-    for name, number in (("jobs", jobs), ("machines", machines)):
-        if number < 1:
-            raise InputError(f"`{name} >= 1` must hold, but got {number}")
-    if jobs * machines > MOST_OPERATIONS:
-        raise InputError(f"`jobs * machines <= {MOST_OPERATIONS}` must hold, but got {jobs} * {machines}")
+    check_sizes(MOST_OPERATIONS, jobs=jobs, machines=machines)
     dated = any(name in NEED_DUE for name in split_objectives(objectives))
     start = (check_seed(seed) - 1) % (_MODULUS - 1) + 1
     numbers = _numbers(start, jobs * machines + (jobs if dated else 0))

@@ -16,7 +16,7 @@ import numpy as np
 from systola.errors import InputError
 from systola.formats.instance import Instance
 from systola.formats.library import Library, Part
-from systola.formats.text import Tokens, located, read_text
+from systola.formats.text import Tokens, located, read_text, refuse_name_of_solution, refuse_other_solution, write_text
 from systola.model.encodings import Array
 from systola.model.problem import space_of
 from systola.problems.generalized_assignment.problem import GeneralizedAssignment
@@ -124,15 +124,11 @@ def write(problem: GeneralizedAssignment, path: str | Path, solution: Array | No
         The agent of each job, counted from 0; for minimised problems only, as files are taken for such.
     """
     path = Path(path)
-    if path.suffix.lower() == _SOLUTION:
-        raise InputError(f"an instance must not be named {_SOLUTION}, as its solution is, but got {str(path)!r}")
+    refuse_name_of_solution(path, _SOLUTION)
     rows = [*problem.costs.tolist(), *problem.loads.tolist(), problem.capacities.tolist()]
     contents = {path: [problem.costs.shape, *rows]}
     if solution is None:
-        if _beside(path).exists():
-            raise InputError(
-                f"no solution of another instance must lie beside, but {str(_beside(path))!r} does; remove it"
-            )
+        refuse_other_solution(_beside(path))
     else:
         if problem.maximise:
             raise InputError("a solution can be written for minimised problems only, but costs are maximised here")
@@ -142,11 +138,7 @@ def write(problem: GeneralizedAssignment, path: str | Path, solution: Array | No
             raise InputError(f"a solution must keep all capacities, but this one exceeds them by {unfitness}")
         contents[_beside(path)] = [solution.tolist()]
     for file, lines in contents.items():
-        text = "".join(" ".join(map(str, line)) + "\n" for line in lines)
-        try:
-            file.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"the file must be writable, but {str(file)!r} is not: {error.strerror}") from None
+        write_text(file, (" ".join(map(str, line)) for line in lines))
 
 
 def _read_numbers(tokens: Tokens) -> _Numbers:

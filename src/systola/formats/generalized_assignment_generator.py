@@ -11,6 +11,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 
 from systola.errors import InputError
+from systola.formats.instance import check_sizes
 from systola.formats.text import located
 from systola.model.encodings import Array
 from systola.model.rng import below, check_seed, draw
@@ -48,11 +49,7 @@ def generate(kind: str, agents: int, jobs: int, seed: int = 1) -> GeneralizedAss
     """
     if kind not in KINDS:
         raise InputError(f"`kind` must be one of {', '.join(KINDS)}, but got {kind!r}")
-    for name, number in (("agents", agents), ("jobs", jobs)):
-        if number < 1:
-            raise InputError(f"`{name} >= 1` must hold, but got {number}")
-    if agents * jobs > MOST_PAIRS:
-        raise InputError(f"`agents * jobs <= {MOST_PAIRS}` must hold, but got {agents} * {jobs}")
+    check_sizes(MOST_PAIRS, agents=agents, jobs=jobs)
     seed = check_seed(seed)
     first, second = (_numbers(seed, stream, agents, jobs) for stream in (_LOADS, _COSTS))
     if kind == "e":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,3 +48,13 @@ class Instance:
     kind: str = ""
     solution: Array | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check_sizes(most: int, **sizes: int) -> None:
+    """An InputError unless each size of a generated instance is at least 1, and their product at most so large."""
+    for name, number in sizes.items():
+        if number < 1:
+            raise InputError(f"`{name} >= 1` must hold, but got {number}")
+    if math.prod(sizes.values()) > most:
+        got = " * ".join(map(str, sizes.values()))
+        raise InputError(f"`{' * '.join(sizes)} <= {most}` must hold, but got {got}")

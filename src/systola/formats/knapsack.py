@@ -14,7 +14,7 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.formats.instance import Instance
-from systola.formats.text import Tokens, located, read_text
+from systola.formats.text import Tokens, located, read_text, write_text
 from systola.model.encodings import Array
 from systola.model.problem import space_of
 from systola.problems.knapsack import Knapsack
@@ -88,10 +88,7 @@ def write(problem: Knapsack, path: str | Path, solution: Array | None = None) ->
         problem.encoding.store(space_of(problem), solution)
         _profit_of(solution, problem)
         lines.append(" ".join(str(int(decision)) for decision in solution))
-    try:
-        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"the file must be writable, but {str(path)!r} is not: {error.strerror}") from None
+    write_text(path, lines)
 
 
 def pisinger(items: int, spread: int, kind: str = "paper") -> Knapsack:

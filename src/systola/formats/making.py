@@ -13,6 +13,7 @@ from systola.formats.values import fit, parameters_of, show
 from systola.model.names import CHOICE, ORDER, label, plural, words_of
 from systola.model.problem import Problem
 from systola.model.source import tell_failure
+from systola.reading import Json
 
 
 def make(
@@ -79,7 +80,7 @@ def _call(maker: Callable[..., Any], title: str, keywords: Mapping[str, Any], fi
     return problem
 
 
-def name(problem: Problem, names: Any) -> None:
+def name(problem: Problem, names: Json) -> None:
     """Name the decisions of a problem, or their values, as a file says it: by a list, or by an object of lists."""
     kind, words = words_of(problem.encoding, problem.names)
     keys = {plural(words.decision): "decisions", plural(words.value): "values"}

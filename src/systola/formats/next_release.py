@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from systola.errors import InputError
-from systola.formats.instance import Instance
+from systola.formats.instance import Instance, check_sizes
 from systola.formats.text import Tokens, located, read_text, shown, whole_number
 from systola.model.encodings import Array
 from systola.model.rng import below, check_seed, draw
@@ -48,11 +48,7 @@ def generate(customers: int, requirements: int, seed: int = 1, weight: float = 0
     weight
         As in `NextRelease`.
     """
-    for name, number in (("customers", customers), ("requirements", requirements)):
-        if number < 1:
-            raise InputError(f"`{name} >= 1` must hold, but got {number}")
-    if customers * requirements > MOST_WISHES:
-        raise InputError(f"`customers * requirements <= {MOST_WISHES}` must hold, but got {customers} * {requirements}")
+    check_sizes(MOST_WISHES, customers=customers, requirements=requirements)
     seed = check_seed(seed)
     values = np.zeros(requirements, np.int64)
     for customer, importance in enumerate(_uniform(seed, _IMPORTANCES, customers, 0, 1, _LARGEST_IMPORTANCE)):

@@ -15,7 +15,15 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.formats.instance import Instance
-from systola.formats.text import Tokens, located, read_text, shown
+from systola.formats.text import (
+    Tokens,
+    located,
+    read_text,
+    refuse_name_of_solution,
+    refuse_other_solution,
+    shown,
+    write_text,
+)
 from systola.model.encodings import Array
 from systola.model.problem import space_of
 from systola.problems.quadratic_assignment import QuadraticAssignment
@@ -108,14 +116,13 @@ def write(
         One of this cost, the location of each facility.
     """
     path = Path(path)
-    if path.suffix.lower() == _SOLUTION:
-        raise InputError(f"an instance must not be named {_SOLUTION}, as its solution is, but got {str(path)!r}")
+    refuse_name_of_solution(path, _SOLUTION)
     rows = [" ".join(map(str, row)) for row in (*problem.flows.tolist(), *problem.distances.tolist())]
     n = len(problem.flows)
     contents = {path: [str(n), "", *rows[:n], "", *rows[n:]]}
-    if best_known is None and _beside(path).exists():
-        raise InputError(f"no solution of another instance must lie beside, but {str(_beside(path))!r} does; remove it")
-    if best_known is not None:
+    if best_known is None:
+        refuse_other_solution(_beside(path))
+    else:
         told = contents[_beside(path)] = [f"{n} {int(best_known)}"]
         if solution is not None:
             problem.encoding.store(space_of(problem), solution)
@@ -123,10 +130,7 @@ def write(
                 raise InputError(f"a solution must cost {best_known}, but this one costs {cost(problem, solution)}")
             told.append(" ".join(str(location + 1) for location in solution.tolist()))
     for file, lines in contents.items():
-        try:
-            file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"the file must be writable, but {str(file)!r} is not: {error.strerror}") from None
+        write_text(file, lines)
 
 
 def _beside(path: Path) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from systola.errors import InputError
+from systola.formats.instance import check_sizes
 from systola.model.encodings import Array
 from systola.model.rng import below, check_seed, draw
 from systola.problems.quadratic_assignment import QuadraticAssignment
@@ -92,11 +93,7 @@ def grid(rows: int, columns: int, seed: int = 1) -> tuple[QuadraticAssignment, A
     seed
         As in `uniform`.
     """
-    for name, number in (("rows", rows), ("columns", columns)):
-        if number < 1:
-            raise InputError(f"`{name} >= 1` must hold, but got {number}")
-    if rows * columns > MOST_FACILITIES:
-        raise InputError(f"`rows * columns <= {MOST_FACILITIES}` must hold, but got {rows} * {columns}")
+    check_sizes(MOST_FACILITIES, rows=rows, columns=columns)
     seed = check_seed(seed)
     n = rows * columns
     row, column = np.divmod(np.arange(n), columns)

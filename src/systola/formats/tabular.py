@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from systola import problems
 from systola.errors import InputError
 from systola.formats import columns
 from systola.formats.csv_table import CsvTable, read_csv
@@ -19,16 +20,7 @@ from systola.formats.making import make
 from systola.formats.text import read_text, shown
 from systola.formats.values import parameters_of, show
 from systola.model.encodings import Array
-from systola.problems import (
-    MMDP,
-    CustomerRelease,
-    Flowshop,
-    GeneralizedAssignment,
-    Knapsack,
-    MultiKnapsack,
-    NextRelease,
-    QuadraticAssignment,
-)
+from systola.reading import Json
 
 _TABLES = (".csv", ".tsv")
 
@@ -69,8 +61,8 @@ class Form:
 
 
 def _release_by_requests(
-    profits: Array, costs: Array, requests: Any, budget: int, dependencies: Any = ()
-) -> CustomerRelease:
+    profits: Array, costs: Array, requests: Json, budget: int, dependencies: Json | tuple[()] = ()
+) -> problems.CustomerRelease:
     """`CustomerRelease.from_requests` of plain data, checked."""
     lists = _lists("requests", requests)
     pairs = _lists("dependencies", dependencies)
@@ -79,26 +71,29 @@ def _release_by_requests(
             raise InputError(f"each of the dependencies must be a pair [a, b]: b needs a, but got {len(pair)} numbers")
     if profits.ndim != 1 or costs.ndim != 1:
         raise InputError("profits and costs must be lists of numbers, but have rows")
-    return CustomerRelease.from_requests(profits, costs, lists, [(a, b) for a, b in pairs], budget)
+    return problems.CustomerRelease.from_requests(profits, costs, lists, [(a, b) for a, b in pairs], budget)
 
 
-def _lists(key: str, value: Any) -> list[list[int]]:
+def _lists(key: str, value: Json | tuple[()]) -> list[list[int]]:
     """Lists of whole numbers of different lengths."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise InputError(f"`{key}` must be a list of lists of numbers, but got {show(value)}")
+    lists: list[list[int]] = []
     for k, entry in enumerate(value):
         if not isinstance(entry, list):
             raise InputError(f"`{key}` must be a list of lists of numbers, but got {show(entry)} at [{k}]")
+        lists.append([])
         for number in entry:
             if isinstance(number, bool) or not isinstance(number, int):
                 raise InputError(f"`{key}` must hold whole numbers, but got {show(number)} at [{k}]")
-    return list(value)
+            lists[-1].append(number)
+    return lists
 
 
 FORMS = (
     Form(
         "flowshop",
-        Flowshop,
+        problems.Flowshop,
         "Flowshop",
         read=columns.read_flowshop,
         fits=columns.is_flowshop,
@@ -106,7 +101,7 @@ FORMS = (
     ),
     Form(
         "gap",
-        GeneralizedAssignment,
+        problems.GeneralizedAssignment,
         "GeneralizedAssignment",
         {"weights": "loads"},
         read=columns.read_generalized_assignment,
@@ -115,27 +110,27 @@ FORMS = (
     ),
     Form(
         "knapsack",
-        Knapsack,
+        problems.Knapsack,
         "Knapsack",
         read=columns.read_knapsack,
         fits=columns.is_knapsack,
         layout="columns name, profit, weight; --set capacity=N",
     ),
-    Form("mmdp", MMDP, "MMDP"),
+    Form("mmdp", problems.MMDP, "MMDP"),
     Form(
         "nrp",
-        NextRelease,
+        problems.NextRelease,
         "NextRelease",
         read=columns.read_next_release,
         fits=columns.is_next_release,
         layout="columns name, cost, value; --set weight=W",
     ),
     Form("nrp", _release_by_requests, "CustomerRelease"),
-    Form("nrp", CustomerRelease, "CustomerRelease"),
-    Form("qap", QuadraticAssignment, "QuadraticAssignment"),
+    Form("nrp", problems.CustomerRelease, "CustomerRelease"),
+    Form("qap", problems.QuadraticAssignment, "QuadraticAssignment"),
     Form(
         "mkp",
-        MultiKnapsack,
+        problems.MultiKnapsack,
         "MultiKnapsack",
         read=columns.read_multi_knapsack,
         fits=columns.is_multi_knapsack,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -54,6 +54,26 @@ def read_text(path: Path) -> str:
     if "\0" in text:
         raise InputError(f"a file must be text, but {path.name} has a zero byte at {text.index(chr(0)) + 1}")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def write_text(path: str | Path, lines: Iterable[str]) -> None:
+    """Write a file of these lines; an InputError if that cannot be."""
+    try:
+        Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"the file must be writable, but {str(path)!r} is not: {error.strerror}") from None
+
+
+def refuse_name_of_solution(path: Path, suffix: str) -> None:
+    """An instance must not be named as solutions are."""
+    if path.suffix.lower() == suffix:
+        raise InputError(f"an instance must not be named {suffix}, as its solution is, but got {str(path)!r}")
+
+
+def refuse_other_solution(solution: Path) -> None:
+    """No solution of another instance must lie beside one that is written without."""
+    if solution.exists():
+        raise InputError(f"no solution of another instance must lie beside, but {str(solution)!r} does; remove it")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import lru_cache
+from types import GenericAlias
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ import numpy as np
 from systola.errors import InputError
 from systola.formats.text import shown
 from systola.model.encodings import Array
+from systola.reading import Json
+
+Annotation = type | str | GenericAlias | None  # of a parameter: a class, its name, or NDArray[...]
 
 _DEEPEST = 8  # lists in lists: no problem has arrays of more axes
 _SHOWN = 40  # characters of a wrong value in a message
@@ -64,7 +68,7 @@ def parameters_of(maker: Callable[..., Any]) -> dict[str, Parameter]:
     return found
 
 
-def _parameter(name: str, annotation: Any, required: bool) -> Parameter:
+def _parameter(name: str, annotation: Annotation, required: bool) -> Parameter:
     if isinstance(annotation, str):
         annotation = annotation.strip()
     kind: type | None = _PLAIN.get(annotation) if isinstance(annotation, (str, type)) else None
@@ -73,7 +77,7 @@ def _parameter(name: str, annotation: Any, required: bool) -> Parameter:
     return Parameter(name, kind, None, required)
 
 
-def _dtype_of(annotation: Any) -> np.dtype[Any] | None:
+def _dtype_of(annotation: Annotation) -> np.dtype[Any] | None:
     """That of ``NDArray[np.float64]``; None if the annotation leaves it open."""
     arguments = typing.get_args(annotation)
     scalar = typing.get_args(arguments[1]) if len(arguments) > 1 else ()
@@ -86,7 +90,7 @@ def _dtype_of(annotation: Any) -> np.dtype[Any] | None:
     return None
 
 
-def fit(value: Any, wanted: Parameter, where: str) -> Any:
+def fit(value: Json | Array, wanted: Parameter, where: str) -> Any:
     """A value as a parameter wants it; an InputError that names the place if that cannot be."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
@@ -120,12 +124,13 @@ def _float(value: int, where: str) -> float:
         raise InputError(f"{where} must be a number of 64 bits, but got {show(value)}") from None
 
 
-def _array(value: Any, dtype: np.dtype[Any] | None, where: str) -> Array:
+def _array(value: Json | Array, dtype: np.dtype[Any] | None, where: str) -> Array:
     if isinstance(value, str):  # of the command line: 3,1 or [3, 1]
+        text = value
         try:
-            value = json.loads(value if value.lstrip().startswith("[") else f"[{value}]")
+            value = json.loads(text if text.lstrip().startswith("[") else f"[{text}]")
         except (ValueError, RecursionError):
-            raise InputError(f"{where} must be numbers such as [3, 1], but got {shown(value)}") from None
+            raise InputError(f"{where} must be numbers such as [3, 1], but got {shown(text)}") from None
     if not isinstance(value, (list, np.ndarray)):
         raise InputError(f"{where} must be an array of numbers, but got {show(value)}")
     array = value if isinstance(value, np.ndarray) else _from_lists(value, where)
@@ -192,7 +197,7 @@ def _cast(array: Array, dtype: np.dtype[Any], where: str) -> Array:
     return array.astype(dtype)
 
 
-def show(value: Any) -> str:
+def show(value: Json | Array) -> str:
     """A wrong value as messages show it: what it is, and not too much of it."""
     if value is None:
         return "null"

@@ -22,12 +22,13 @@ from systola.islands.plan import Plan
 from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
+from systola.model.encodings import Solutions
 from systola.model.population import ranks_above
 from systola.model.problem import Problem, record_of, space_of
 from systola.run.budget import FOREVER, Budget, Spent, Stop
 from systola.run.ending import ask_to_stop, time_limit
 from systola.run.execution import REPORT_SECONDS, Callback, Progress
-from systola.run.search import Found, Solutions
+from systola.run.search import Found
 from systola.run.trace import Trace
 from systola.run.units import objective_of, violation_of
 from systola.signals import Interruption, called_on

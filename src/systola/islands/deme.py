@@ -15,11 +15,11 @@ from systola.errors import InputError
 from systola.islands.deme_session import DemeSession, draw_for_deme
 from systola.islands.islands import Islands
 from systola.islands.message import Message, count_in, message_size, pack, unpack
-from systola.model.encodings import Array
+from systola.model.encodings import Array, Solutions
 from systola.model.problem import space_of
-from systola.reading import is_number, is_whole
+from systola.reading import Json, is_number, is_whole
 from systola.run.engine_search import EngineSearch
-from systola.run.search import Saved, Solutions
+from systola.run.search import Saved
 
 _SEED, _HOLD, _CHOICE = range(3)  # what random numbers are for
 
@@ -248,12 +248,12 @@ class Deme:
                 return False
         return True
 
-    def _is_event(self, event: Any) -> bool:
+    def _is_event(self, event: Json) -> bool:
         """Whether it is a step, seconds, and measures."""
         if not isinstance(event, list) or len(event) != 3 or not isinstance(event[2], list):
             return False
         numbers = len(event[2]) == self.setup.measures and all(map(is_number, event[2]))
-        whole = self.setup.dtype != np.int64 or all(map(is_whole, map(abs, event[2])))
+        whole = self.setup.dtype != np.int64 or all(isinstance(v, int) and is_whole(abs(v)) for v in event[2])
         return is_whole(event[0]) and is_number(event[1]) and numbers and whole
 
 

@@ -13,14 +13,17 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from systola.errors import InputError, MissingExtra, SystolaError
 from systola.islands.message import Message, message_size, pack, unpack
-from systola.islands.transport import Vote
+from systola.islands.transport import T, Vote
 from systola.model.encodings import Array
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 _TAG, _PART = 7, 9
 _MOST_PROBES = 16  # messages received at a time: whoever is flooded must get on with its own work
@@ -110,7 +113,7 @@ class FailedElsewhere(SystolaError):
 class MpiWorld:
     """A communicator. Where MPI can tolerate faults (ULFM, as Open MPI does), it shrinks to those who are left."""
 
-    def __init__(self, communicator: Any) -> None:
+    def __init__(self, communicator: MPI.Comm) -> None:
         self.communicator = communicator
         self.rank: int = communicator.Get_rank()
         self.size: int = communicator.Get_size()
@@ -167,15 +170,16 @@ class MpiWorld:
             self.reporter = self.size - int(found[1])
         return int(found[0]), bool(found[2] == -found[3] or found[2] == least)
 
-    def allgather(self, mine: Any) -> list[Any]:
-        told: list[Any] = self.communicator.allgather(mine)
+    def allgather(self, mine: T) -> list[T]:
+        told: list[T] = self.communicator.allgather(mine)
         return told
 
-    def gather(self, mine: Any) -> list[Any]:
+    def gather(self, mine: T) -> list[T]:
         return self.communicator.gather(mine) or []
 
-    def broadcast(self, told: Any) -> Any:
-        return self.communicator.bcast(told)
+    def broadcast(self, told: T) -> T:
+        known: T = self.communicator.bcast(told)
+        return known
 
     def barrier(self, until: float | None = None) -> None:
         _sleep_until(self.communicator.Ibarrier().Test, until)
@@ -193,7 +197,7 @@ def _sleep_until(is_met: Callable[[], bool], until: float | None = None) -> bool
 class MpiTransport:
     """One process's end of a transport; `owners` has the rank of each deme."""
 
-    def __init__(self, communicator: Any, owners: Sequence[int], slots: int, rate: int, row: Array) -> None:
+    def __init__(self, communicator: MPI.Comm, owners: Sequence[int], slots: int, rate: int, row: Array) -> None:
         from mpi4py import MPI
 
         self._mpi = MPI

@@ -16,6 +16,7 @@ from systola.engines.migration import supports_migration
 from systola.errors import InputError
 from systola.islands.deme import seed_of
 from systola.model.problem import Problem
+from systola.reading import Json
 
 
 def plan_demes(problem: Problem, engines: Sequence[Engine]) -> list[Design]:
@@ -74,7 +75,7 @@ class Plan:
         return sum(design.per_step for design in self.designs)
 
 
-def in_brief(value: Any) -> Any:
+def in_brief(value: Json) -> Any:
     """Plain data that does not grow with the number of demes: as it is, or its digest."""
     text = json.dumps(value, sort_keys=True)
     return value if len(text) <= 1000 else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

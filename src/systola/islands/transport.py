@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from systola.islands.message import Message
 from systola.model.encodings import Array
@@ -66,6 +66,9 @@ class Transport(Protocol):
         """To the first worker since it last asked."""
 
 
+T = TypeVar("T")  # what processes tell each other
+
+
 class World(Protocol):
     """The processes that share the demes of a run."""
 
@@ -81,13 +84,13 @@ class World(Protocol):
     def check_same_run(self, digest: int) -> None:
         """Before the first step: an error if another process has failed, or is about to make another run."""
 
-    def allgather(self, mine: Any) -> list[Any]:
+    def allgather(self, mine: T) -> list[T]:
         """What every process has to tell, in the order of ranks."""
 
-    def gather(self, mine: Any) -> list[Any]:
+    def gather(self, mine: T) -> list[T]:
         """The same for rank 0 alone; nothing for others."""
 
-    def broadcast(self, told: Any) -> Any:
+    def broadcast(self, told: T) -> T:
         """What rank 0 tells."""
 
     def barrier(self) -> None:

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from systola.jit.emit import function_named, is_for_gpu
+from systola.jit.emit import Context, function_named, is_for_gpu
 
 # What tells a processor that this is a loop which waits; nothing for those not listed.
 _PAUSES: dict[str, tuple[str, list[int]]] = {
@@ -25,7 +25,7 @@ _PAUSES: dict[str, tuple[str, list[int]]] = {
 _GIVE_WAY = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
 
 
-def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+def _pointer(context: Context, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value, index: ir.Value) -> Any:
     return builder.gep(context.make_array(array_type)(context, builder, array).data, [index])
 
 

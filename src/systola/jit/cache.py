@@ -24,12 +24,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numba
 
 from systola.errors import CacheWarning
 from systola.jit.digest import digest_of_functions
+from systola.jit.private import Key
 
 _KEPT_FOLDERS = 4
 _MARKER = "made-by-systola"  # only folders with this file in them are ever removed
@@ -75,10 +77,10 @@ def cache_folder() -> Path | None:
 class KernelCache:
     """The kernels made of one function: a `Keeper`."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: FunctionType) -> None:
         self._function = function
 
-    def load(self, key: Any, rebuild: Callable[[Any], Any]) -> Any:
+    def load(self, key: Key, rebuild: Callable[[Any], Any]) -> Any:
         name = self._name_of(key)
         for base in _bases():
             try:
@@ -94,7 +96,7 @@ class KernelCache:
                 _warn(f"{base / source_digest() / name} cannot be loaded ({error!r}), so its kernel is compiled anew")
         return None
 
-    def save(self, key: Any, dump: Callable[[], bytes]) -> None:
+    def save(self, key: Key, dump: Callable[[], bytes]) -> None:
         reasons = []
         for base in _bases():
             try:
@@ -110,7 +112,7 @@ class KernelCache:
             "install a version that systola was tested with"
         )
 
-    def _name_of(self, key: Any) -> str:
+    def _name_of(self, key: Key) -> str:
         name = f"{self._function.__module__}.{self._function.__qualname__}"
         code, _ = digest_of_functions({name: self._function})
         signature, processor = key

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from types import FunctionType
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.extending import register_jitable
@@ -42,5 +43,5 @@ def kernel(function: Callable[..., Any], *, counting: bool = True) -> Any:
     """
     dispatcher = numba.njit(nogil=True, error_model="numpy", **(COUNTING if counting else CALLED))(function)
     if not numba.config.DISABLE_JIT:
-        prepare(dispatcher, KernelCache(function))
+        prepare(dispatcher, KernelCache(cast("FunctionType", function)))
     return dispatcher

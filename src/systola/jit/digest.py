@@ -5,13 +5,27 @@ from __future__ import annotations
 import enum
 import hashlib
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+
+# What code may reach: data, functions, classes; whatever else a global name stands for counts by its type.
+Reached: TypeAlias = (
+    "NDArray[Any] | np.generic | complex | str | bytes | Sequence[Reached] | Mapping[Any, Reached] | type | "
+    "Callable[..., Any] | None"
+)
 
 
-def digest_of_data(*values: Any) -> str:
+class _State(Protocol):
+    """What a digest is computed with."""
+
+    def update(self, data: bytes, /) -> None: ...
+
+
+def digest_of_data(*values: Reached) -> str:
     """Digest of arrays, numbers, strings, None and (nested) tuples, lists and dicts of them."""
     state = hashlib.sha256()
     _feed_value(state, values, {})
@@ -29,7 +43,7 @@ def digest_of_functions(functions: dict[str, FunctionType]) -> tuple[str, list[F
     return state.hexdigest()[:12], [f for key, f in seen.items() if key not in own]
 
 
-def _feed_function(state: Any, function: FunctionType, seen: dict[int, FunctionType]) -> None:
+def _feed_function(state: _State, function: FunctionType, seen: dict[int, FunctionType]) -> None:
     if id(function) in seen:
         return
     if (function.__module__ or "").partition(".")[0] == "systola":
@@ -45,7 +59,7 @@ def _feed_function(state: Any, function: FunctionType, seen: dict[int, FunctionT
         _feed_value(state, cell.cell_contents, seen)
 
 
-def _feed_code(state: Any, code: CodeType, names: dict[str, Any], seen: dict[int, FunctionType]) -> None:
+def _feed_code(state: _State, code: CodeType, names: dict[str, Any], seen: dict[int, FunctionType]) -> None:
     state.update(code.co_code)
     state.update(repr((code.co_names, code.co_varnames)).encode())
     for constant in code.co_consts:
@@ -64,7 +78,7 @@ def _feed_code(state: Any, code: CodeType, names: dict[str, Any], seen: dict[int
             _feed_value(state, value, seen)
 
 
-def _feed_module(state: Any, module: ModuleType, names: tuple[str, ...], seen: dict[int, FunctionType]) -> None:
+def _feed_module(state: _State, module: ModuleType, names: tuple[str, ...], seen: dict[int, FunctionType]) -> None:
     """What code that says `module.helper`, or `package.module.helper`, reaches: its names that the module has."""
     if not _is_own(module):
         return
@@ -82,7 +96,7 @@ def _is_own(module: ModuleType) -> bool:
     return root not in sys.stdlib_module_names and root not in {"numpy", "numba", "scipy", "systola"}
 
 
-def _feed_value(state: Any, value: Any, seen: dict[int, FunctionType]) -> None:
+def _feed_value(state: _State, value: Reached, seen: dict[int, FunctionType]) -> None:
     function = getattr(value, "py_func", value)  # a jitted helper counts as the function it was made from
     if isinstance(function, FunctionType):
         _feed_function(state, function, seen)

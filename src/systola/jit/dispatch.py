@@ -15,6 +15,7 @@ from numba.extending import overload, register_jitable
 from systola.errors import InputError
 from systola.jit.digest import digest_of_functions
 from systola.jit.private import CALLED, COUNTING, INLINED
+from systola.jit.records import Record, RecordType
 
 Implementation = Callable[..., Any]
 F = TypeVar("F", bound=Implementation)
@@ -42,12 +43,12 @@ def register_helpers(helpers: Iterable[Any]) -> None:
             )
 
 
-def register(function: str, record: Any, implementation: Implementation) -> None:
+def register(function: str, record: RecordType, implementation: Implementation) -> None:
     """Say what the dispatched function of this name does for records of this type."""
     _implementations[function, record.__name__] = implementation
 
 
-def implementation_of(function: str, record: Any) -> Implementation:
+def implementation_of(function: str, record: Record) -> Implementation:
     """What a dispatched function does for this record, or for a step's problem; a TypeError names what is missing."""
     name = type(getattr(record, _BY_PROBLEM, record)).__name__
     try:
@@ -56,7 +57,7 @@ def implementation_of(function: str, record: Any) -> Implementation:
         raise TypeError(f"{name} has no {function}") from None
 
 
-def has_implementation(function: str, record: Any) -> bool:
+def has_implementation(function: str, record: RecordType) -> bool:
     """Whether a dispatched function is implemented for records of this type."""
     return (function, record.__name__) in _implementations
 
@@ -80,7 +81,7 @@ def dispatched_objective(call: F) -> F:
 def _dispatch(call: F, options: dict[str, Any]) -> F:
     name = call.__name__
 
-    def choose(first: Any, *rest: Any) -> Implementation | None:
+    def choose(first: types.Type, *rest: Any) -> Implementation | None:
         if not isinstance(first, types.BaseNamedTuple):
             return None
         if _BY_PROBLEM in first.fields:

@@ -22,22 +22,105 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any, Protocol, TypeAlias
 
 import numba
 import numpy as np
+from numba import types
 from numba.core.errors import NumbaError, UnsupportedError
 
 from systola.errors import SystolaError
+
+Signature = tuple[types.Type, ...]  # of arguments
+Key = tuple[Signature, tuple[str, ...]]
+Argument: TypeAlias = "np.ndarray[Any, Any] | np.generic | float | tuple[Argument, ...]"  # of a kernel
+
+
+class Dispatcher(Protocol):
+    """What `njit` makes of a function: it compiles itself for the types that it is called with."""
+
+    _cache: Any
+    compile: Callable[[Signature], Any]
+
+    def __call__(self, *arguments: Any) -> Any: ...
+
+    def get_overload(self, sig: Signature) -> Any: ...
+
+
+class _OverloadTemplate(Protocol):
+    """A helper, as Numba resolves calls of it."""
+
+    context: Any
+    _impl_cache: dict[Any, Any]
+
+    def _build_impl(self, cache_key: tuple[Any, ...], args: Signature, kws: dict[str, types.Type]) -> Any: ...
+
+
+class _Codegen(Protocol):
+    _loopvect: bool
+    _opt_level: int
+
+    def magic_tuple(self) -> tuple[str, ...]: ...
+
+    def _module_pass_manager(self, **options: Any) -> Any: ...
+
+
+class _Target(Protocol):
+    """The processor that is compiled for."""
+
+    def refresh(self) -> None: ...
+
+    def codegen(self) -> _Codegen: ...
+
+
+class _Module(Protocol):
+    def get_function(self, name: str) -> Any: ...
+
+
+class _CodeLibrary(Protocol):
+    """The machine code of a function, finished or not."""
+
+    has_dynamic_globals: bool
+    _codegen: _Codegen
+    _final_module: _Module
+    _finalized: bool
+    _for_linking_only: bool  # ours
+
+    def _finalize_dynamic_globals(self) -> None: ...
+
+    def _verify_declare_only_symbols(self) -> None: ...
+
+
+class _Compiled(Protocol):
+    library: _CodeLibrary
+    target_context: _Target
+
+    def _reduce(self) -> Any: ...
+
+
+class _Description(Protocol):
+    """A function, as Numba names it in machine code."""
+
+    qualname: str
+    llvm_cpython_wrapper_name: str
+
+    def lookup_module(self) -> ModuleType: ...
+
+
+class _Environment(Protocol):
+    """The constants of a compiled function."""
+
+    consts: list[Any]
 
 
 class Keeper(Protocol):
     """Who keeps the kernels made of one function. A key is a signature and a description of the processor."""
 
-    def load(self, key: Any, rebuild: Callable[[Any], Any]) -> Any:
+    def load(self, key: Key, rebuild: Callable[[Any], Any]) -> Any:
         """What `rebuild` makes of what was kept under this key, or None."""
 
-    def save(self, key: Any, dump: Callable[[], bytes]) -> None:
+    def save(self, key: Key, dump: Callable[[], bytes]) -> None:
         """Keep what `dump` returns, a pickle of the key and of what `rebuild` needs."""
 
     def refuse(self) -> None:
@@ -51,15 +134,17 @@ def _find(module: str, name: str) -> Any:
         return None
 
 
-def _takes(function: Any, *parameters: str) -> bool:
+def _takes(function: Callable[..., Any] | None, *parameters: str) -> bool:
     """Whether this is a function with just these parameters."""
+    if function is None:
+        return False
     try:
         return tuple(inspect.signature(function).parameters) == parameters
     except (TypeError, ValueError):
         return False
 
 
-def _has_method(owner: Any, name: str, *parameters: str) -> bool:
+def _has_method(owner: type | None, name: str, *parameters: str) -> bool:
     return _takes(getattr(owner, name, None), "self", *parameters)
 
 
@@ -99,7 +184,7 @@ _Template = _find("numba.core.typing.templates", "_OverloadFunctionTemplate")
 _get_impl = getattr(_Template, "_get_impl", None)
 
 
-def _get_impl_for_all(self: Any, args: Any, kws: Any) -> Any:
+def _get_impl_for_all(self: _OverloadTemplate, args: Signature, kws: dict[str, types.Type]) -> Any:
     assert _get_impl is not None
     flags = _Stack.top_or_none()
     if type(flags) is not _Flags or "forceinline" not in getattr(self, "_jit_options", ()):
@@ -122,7 +207,7 @@ if _IS_SHARED:
 # Kernels
 
 
-def prepare(dispatcher: Any, keeper: Keeper) -> None:
+def prepare(dispatcher: Dispatcher, keeper: Keeper) -> None:
     """Keep what this dispatcher compiles, and compile what it calls for linking only.
 
     Whatever cannot be compiled is a NumbaError then.
@@ -132,7 +217,7 @@ def prepare(dispatcher: Any, keeper: Keeper) -> None:
         dispatcher._cache = _Cache(keeper)
     compile_all: Callable[[Any], Any] = dispatcher.compile
 
-    def compile_sparingly(signature: Any) -> Any:
+    def compile_sparingly(signature: Signature) -> Any:
         if not is_kept:
             keeper.refuse()
         try:
@@ -149,7 +234,7 @@ def prepare(dispatcher: Any, keeper: Keeper) -> None:
 _found: dict[Any, Any] = {}  # what was compiled, by dispatcher and kinds of arguments
 
 
-def compiled_for(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
+def compiled_for(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> Any:
     """What was compiled for such arguments, to be called with no others; or the dispatcher, which looks at them."""
     if not _has_method(type(dispatcher), "get_overload", "sig"):
         return dispatcher
@@ -159,7 +244,7 @@ def compiled_for(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
     return _found[key]
 
 
-def _kind(value: Any) -> Any:
+def _kind(value: Argument) -> Any:
     """Equal for values of the same type as Numba sees them."""
     if isinstance(value, tuple):
         return type(value), *map(_kind, value)
@@ -190,12 +275,12 @@ class _Cache(_NullCache if _IS_KEPT else object):  # type: ignore[misc]
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Signature, target_context: _Target) -> Any:
         target_context.refresh()
         key = (sig, target_context.codegen().magic_tuple())
         return self._keeper.load(key, lambda payload: _CompileResult._rebuild(target_context, *payload))
 
-    def save_overload(self, sig: Any, cres: Any) -> None:
+    def save_overload(self, sig: Signature, cres: _Compiled) -> None:
         if cres.library.has_dynamic_globals:
             return  # it holds addresses of this process
         key = (sig, cres.target_context.codegen().magic_tuple())
@@ -216,7 +301,7 @@ def _kernel() -> Iterator[None]:
         _under_way.kernels -= 1
 
 
-def _has(module: Any, name: str) -> bool:
+def _has(module: _Module, name: str) -> bool:
     try:
         module.get_function(name)
     except NameError:
@@ -224,7 +309,7 @@ def _has(module: Any, name: str) -> bool:
     return True
 
 
-def _is_for_linking_only(library: Any) -> bool:
+def _is_for_linking_only(library: _CodeLibrary) -> bool:
     return getattr(library, "_for_linking_only", False)
 
 
@@ -233,7 +318,7 @@ _finalize_final_module = getattr(_Library, "_finalize_final_module", None)
 _optimize_final_module = getattr(_Library, "_optimize_final_module", None)
 
 
-def _get_executable_sparingly(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
+def _get_executable_sparingly(self: _Target, library: _CodeLibrary, fndesc: _Description, env: _Environment) -> Any:
     assert _get_executable is not None
     if not getattr(_under_way, "kernels", 0):
         return _get_executable(self, library, fndesc, env)
@@ -249,7 +334,7 @@ def _get_executable_sparingly(self: Any, library: Any, fndesc: Any, env: Any) ->
     return made
 
 
-def _optimize_sparingly(self: Any) -> None:
+def _optimize_sparingly(self: _CodeLibrary) -> None:
     assert _optimize_final_module is not None
     if not _is_for_linking_only(self):
         _optimize_final_module(self)
@@ -265,7 +350,7 @@ def _optimize_sparingly(self: Any) -> None:
         _optimize_final_module(self)
 
 
-def _finalize_sparingly(self: Any) -> None:
+def _finalize_sparingly(self: _CodeLibrary) -> None:
     assert _finalize_final_module is not None
     if not _is_for_linking_only(self):
         _finalize_final_module(self)

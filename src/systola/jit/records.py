@@ -21,6 +21,9 @@ from systola.errors import InputError
 
 _SEPARATOR = "__"
 
+Record = tuple[Any, ...]  # a named tuple; its fields are known when a kernel is compiled
+RecordType = type[Record]
+
 
 class _Home(ModuleType):
     def __getattr__(self, name: str) -> Any:
@@ -47,7 +50,7 @@ def record_type(stem: str, fields: Iterable[str]) -> Any:
     return getattr(_home, _SEPARATOR.join([stem, *fields]))
 
 
-def widen(record: Any) -> Any:
+def widen(record: Record) -> Any:
     """A record for interpreted use: NumPy keeps small integers small, compiled code computes with 64 bits."""
     return type(record)(
         *(

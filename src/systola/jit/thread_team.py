@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from systola.jit.private import compiled_for
+from systola.jit.private import Dispatcher, compiled_for
 from systola.jit.team import ASLEEP, BROKEN, EXIT, STOP, member, new_team, publish
 
 Kernel = Callable[..., int]
@@ -58,7 +58,7 @@ class ThreadTeam:
             raise self._failures[0]
         return int(outcome)
 
-    def use_compiled(self, dispatcher: Any) -> None:
+    def use_compiled(self, dispatcher: Dispatcher) -> None:
         """Call what was compiled without looking types up again: that takes as long as some steps."""
         if not numba.config.DISABLE_JIT:
             self._work = compiled_for(dispatcher, (*self._args, self._team, np.int64(0)))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from systola.engines.engine import Engine
+from systola.engines.neighbourhood import SNS
+from systola.engines.systolic import SGS
 from systola.errors import InputError
 from systola.model.encodings import Array
 from systola.model.objective import fitness
@@ -16,12 +18,12 @@ from systola.run.execution import Progress
 from systola.solve import solve
 
 
-def film_grid(problem: Problem, engine: Any, steps: Sequence[int], seed: int = 1) -> list[Array]:
+def film_grid(problem: Problem, engine: Engine, steps: Sequence[int], seed: int = 1) -> list[Array]:
     """Fitness of the best solution of each cell after each number of steps; matrices [width, length].
 
     The run is repeated up to each moment: with the same seed it is the same run.
     """
-    if not hasattr(engine, "rows_of_cells"):
+    if not isinstance(engine, (SGS, SNS)):
         raise InputError(f"only SGS and SNS have a grid to film, but got {engine.name}")
     design = engine.prepare(problem)
     frames = []

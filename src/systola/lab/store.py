@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from systola.errors import InputError
+from systola.reading import Json
 
 SCHEMA_VERSION = 1
 
@@ -276,5 +277,5 @@ def _describe(key: Key) -> str:
     return f"{key.experiment}, {key.instance}, {key.algorithm}, seed {key.seed}, config {key.config}"
 
 
-def _dump(value: Any) -> str:
+def _dump(value: Json) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

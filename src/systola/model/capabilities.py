@@ -11,13 +11,16 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from systola.errors import InputError
 from systola.model import incremental, objective
 from systola.model.encodings import Array, Binary, Encoding, Integers, Permutation
+
+if TYPE_CHECKING:
+    from systola.model.problem import Problem
 
 Function = Callable[..., Any]
 
@@ -354,16 +357,16 @@ def check_capabilities(owner: str, encoding: Encoding, listed: Sequence[Capabili
                 raise InputError(f"{kind.__name__} needs {needed.__name__}, which {owner} does not list; add it")
 
 
-def capability(problem: Any, kind: type[C]) -> C | None:
+def capability(problem: Problem, kind: type[C]) -> C | None:
     """What a problem lists of this kind; None if nothing."""
     return next((entry for entry in problem.capabilities if isinstance(entry, kind)), None)
 
 
-def offers(problem: Any, kind: type[Capability]) -> bool:
+def offers(problem: Problem, kind: type[Capability]) -> bool:
     """Whether a problem lists a capability of this kind."""
     return capability(problem, kind) is not None
 
 
-def buffer_of(problem: Any, buffer: BufferOf) -> Buffer:
+def buffer_of(problem: Problem, buffer: BufferOf) -> Buffer:
     """The size and type for this instance."""
     return buffer if isinstance(buffer, Buffer) else Buffer(*buffer(problem))

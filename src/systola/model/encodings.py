@@ -7,8 +7,9 @@ On the host it checks, packs and unpacks solutions; its `space` is the record by
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,11 @@ from systola.jit.dispatch import dispatched, implementation_of, register
 from systola.model.rng import below, draw
 from systola.simd import bits
 
+if TYPE_CHECKING:
+    from systola.model.problem import Problem
+
 Array = NDArray[Any]
+Solutions = Array | Sequence[Array | Sequence[int]]  # rows of decisions, or one row
 
 
 @dispatched
@@ -102,7 +107,7 @@ register("decode", Digits, _decode_row)
 register("decode", Order, _decode_row)
 
 
-def _length(problem: Any, n: int | str) -> int:
+def _length(problem: Problem | None, n: int | str) -> int:
     value = getattr(problem, n) if isinstance(n, str) else n
     if isinstance(value, np.ndarray):
         value = value.shape[0]
@@ -117,44 +122,45 @@ class Encoding(ABC):
     """What all encodings offer."""
 
     @abstractmethod
-    def space(self, problem: Any) -> Space:
+    def space(self, problem: Problem | None) -> Space:
         """The record by which kernels know the solutions of this problem."""
 
     @abstractmethod
-    def store(self, space: Any, solutions: Array) -> Array:
+    def store(self, space: Space, solutions: Solutions) -> Array:
         """Checked rows of decisions as rows of storage."""
 
-    def load(self, space: Any, rows: Array) -> Array:
+    def load(self, space: Space, rows: Array) -> Array:
         """Rows of storage as rows of decisions."""
         return np.array(rows, np.int32)
 
-    def empty(self, space: Any, rows: int) -> Array:
+    def empty(self, space: Space, rows: int) -> Array:
         """Storage for this many solutions, not initialised."""
         return np.empty((rows, space.n), np.int32)
 
-    def blank(self, space: Any, rows: int) -> Array:
+    def blank(self, space: Space, rows: int) -> Array:
         """Rows of plain decisions, as `evaluate` gets them."""
         return np.zeros((rows, space.n), np.int32)
 
     @abstractmethod
-    def are_valid(self, space: Any, rows: Array) -> Array:
+    def are_valid(self, space: Space, rows: Array) -> Array:
         """Which rows of storage, from a file, hold solutions."""
 
-    def example(self, space: Any) -> Array:
+    def example(self, space: Space) -> Array:
         """The plain decisions of one solution, whichever."""
         one: Array = self.blank(space, 1)[0]
         return one
 
 
-def _as_rows(solutions: Any, n: int, what: str) -> Array:
+def _as_rows(solutions: Solutions, n: int, what: str) -> Array:
     try:
-        rows = np.atleast_2d(np.asarray(solutions))
+        given = np.asarray(solutions)
+        rows = np.atleast_2d(given)
     except ValueError:
         raise InputError(f"{what} needs {n} decisions a solution, but got rows of different lengths") from None
     if rows.dtype.kind not in "biuf":
         raise InputError(f"{what} needs whole numbers, but got {rows.dtype} values")
     if rows.ndim != 2 or rows.shape[1] != n:
-        raise InputError(f"{what} needs {n} decisions a solution, but got an array of shape {np.shape(solutions)}")
+        raise InputError(f"{what} needs {n} decisions a solution, but got an array of shape {given.shape}")
     if not (np.issubdtype(rows.dtype, np.integer) or rows.dtype == bool):
         if not np.all(np.equal(np.mod(rows, 1), 0)):
             raise InputError(f"{what} needs whole numbers, but got {rows.dtype} values such as {rows.flat[0]!r}")
@@ -168,25 +174,25 @@ class Binary(Encoding):
 
     n: int | str
 
-    def space(self, problem: Any) -> Bits:
+    def space(self, problem: Problem | None) -> Bits:
         return Bits(_length(problem, self.n))
 
-    def store(self, space: Any, solutions: Array) -> Array:
+    def store(self, space: Space, solutions: Solutions) -> Array:
         rows = _as_rows(solutions, space.n, "a binary encoding")
         if not np.isin(rows, (0, 1)).all():
             raise InputError(f"binary decisions are 0 or 1, but got {rows[~np.isin(rows, (0, 1))][0]}")
         return bits.pack(rows)
 
-    def load(self, space: Any, rows: Array) -> Array:
+    def load(self, space: Space, rows: Array) -> Array:
         return bits.unpack(rows, space.n)
 
-    def empty(self, space: Any, rows: int) -> Array:
+    def empty(self, space: Space, rows: int) -> Array:
         return np.empty((rows, bits.words_for(space.n)), np.uint64)
 
-    def blank(self, space: Any, rows: int) -> Array:
+    def blank(self, space: Space, rows: int) -> Array:
         return np.zeros((rows, space.n), np.uint8)
 
-    def are_valid(self, space: Any, rows: Array) -> Array:
+    def are_valid(self, space: Space, rows: Array) -> Array:
         surplus = 64 * rows.shape[1] - space.n  # bits of the last word that stand for nothing
         valid: Array = rows[:, -1] <= np.uint64(2**64 - 1) >> np.uint64(surplus)
         return valid
@@ -200,7 +206,7 @@ class Integers(Encoding):
     low: Any = 0
     high: Any = 1
 
-    def space(self, problem: Any) -> Digits:
+    def space(self, problem: Problem | None) -> Digits:
         n = _length(problem, self.n)
         low, high = (self._bound(problem, name, n) for name in ("low", "high"))
         if (low > high).any():
@@ -208,10 +214,11 @@ class Integers(Encoding):
             raise InputError(f"low <= high must hold, but decision {i} has low {low[i]} and high {high[i]}")
         return Digits(n, low, high)
 
-    def example(self, space: Any) -> Array:
+    def example(self, space: Space) -> Array:
+        assert isinstance(space, Digits)
         return np.array(space.low)
 
-    def _bound(self, problem: Any, name: str, n: int) -> Array:
+    def _bound(self, problem: Problem | None, name: str, n: int) -> Array:
         bound = getattr(self, name)
         if isinstance(bound, str):
             if not hasattr(problem, bound):
@@ -224,7 +231,8 @@ class Integers(Encoding):
             raise InputError(f"`{name}` must fit into 32 bits, but got {bound!r}")
         return np.ascontiguousarray(np.broadcast_to(values, (n,)), dtype=np.int32)
 
-    def store(self, space: Any, solutions: Array) -> Array:
+    def store(self, space: Space, solutions: Solutions) -> Array:
+        assert isinstance(space, Digits)
         rows = _as_rows(solutions, space.n, "an integer encoding")
         outside = (rows < space.low) | (rows > space.high)
         if outside.any():
@@ -234,8 +242,9 @@ class Integers(Encoding):
             )
         return rows.astype(np.int32)
 
-    def are_valid(self, space: Any, rows: Array) -> Array:
-        valid: Array = ((rows >= space.low) & (rows <= space.high)).all(axis=1)
+    def are_valid(self, space: Space, rows: Array) -> Array:
+        assert isinstance(space, Digits)
+        valid: Array = np.all((rows >= space.low) & (rows <= space.high), axis=1)
         return valid
 
 
@@ -245,19 +254,19 @@ class Permutation(Encoding):
 
     n: int | str
 
-    def space(self, problem: Any) -> Order:
+    def space(self, problem: Problem | None) -> Order:
         return Order(_length(problem, self.n))
 
-    def example(self, space: Any) -> Array:
+    def example(self, space: Space) -> Array:
         return np.arange(space.n, dtype=np.int32)
 
-    def store(self, space: Any, solutions: Array) -> Array:
+    def store(self, space: Space, solutions: Solutions) -> Array:
         rows = _as_rows(solutions, space.n, "a permutation")
         for r, row in enumerate(rows):
             if not np.array_equal(np.sort(row), np.arange(space.n)):
                 raise InputError(f"a permutation has each of 0..{space.n - 1} once, but solution {r} does not")
         return rows.astype(np.int32)
 
-    def are_valid(self, space: Any, rows: Array) -> Array:
+    def are_valid(self, space: Space, rows: Array) -> Array:
         valid: Array = (np.sort(rows, axis=1) == np.arange(space.n)).all(axis=1)
         return valid

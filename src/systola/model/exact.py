@@ -9,15 +9,18 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from systola.errors import CheckFailed
-from systola.jit.records import widen
+from systola.jit.records import Record, widen
 from systola.model.encodings import Array
 from systola.model.objective import evaluate, fitness, violation
 from systola.model.problem import Problem, record_of
+
+Measures = float | tuple[float, ...]  # what `evaluate` returns; numbers of NumPy, too
 
 _MOST_NUMBERS = 10**6  # of a problem's data
 _MOST_SECONDS = 1.0
@@ -29,7 +32,7 @@ class _Enough(BaseException):
     """The time is over; not an Exception, which a user's code might catch."""
 
 
-def check_exactly(problem: Problem, decisions: Array, found: Any, budget: float | None = None) -> None:
+def check_exactly(problem: Problem, decisions: Array, found: Measures, budget: float | None = None) -> None:
     """CheckFailed if what `evaluate` found is something else in exact integers, or if fitness or violation are.
 
     Nothing is checked where measures are not integers, where the code cannot run with Python's integers or takes
@@ -65,24 +68,26 @@ def check_exactly(problem: Problem, decisions: Array, found: Any, budget: float 
             raise _wrapped(problem, function.__name__, worth, inexact)
 
 
-def _endless(value: Any) -> Any:
+def _endless(value: Array | float) -> Any:
     return value.astype(object) if isinstance(value, np.ndarray) and value.dtype.kind in "iu" else value
 
 
-def _integers(value: Any) -> list[int] | None:
+def _integers(value: Measures | None) -> list[int] | None:
     """A number or a tuple of numbers as a list; None if one is not an integer."""
+    if value is None:
+        return None
     values = value if isinstance(value, tuple) else (value,)
     return [int(v) for v in values] if all(isinstance(v, (int, np.integer)) for v in values) else None
 
 
-def _try(seconds: float, call: Callable[..., Any], *args: Any) -> Any:
+def _try(seconds: float, call: Callable[..., Any], *args: Record | Array) -> Any:
     """What a call returns, interpreted; None if it raises or takes too long.
 
     Each line looks at the clock: loops that end by wrapping around do not end with integers that never do.
     """
     end = time.perf_counter() + seconds
 
-    def look(frame: Any, event: str, arg: Any) -> Any:
+    def look(frame: FrameType, event: str, *_: Any) -> Any:
         if time.perf_counter() > end:
             raise _Enough
         return look

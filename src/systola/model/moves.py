@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.model.encodings import Binary, Encoding, Integers, Permutation
+from systola.model.encodings import Binary, Encoding, Integers, Permutation, Solutions
 
 Array = NDArray[Any]
 
@@ -172,7 +172,7 @@ def reverse_in(x: Any, i: Any, j: Any) -> None:
         swap_in(x, i + step, j - step)
 
 
-def _whole(*values: Any) -> bool:
+def _whole(*values: float) -> bool:
     return all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values)
 
 
@@ -199,7 +199,7 @@ class Moves(ABC):
             raise InputError(f"`0 <= number < size` must hold, but got {number!r}, and there are {self.size} moves")
         return tuple(int(part) for part in self._find(int(number)))
 
-    def apply(self, x: Any, number: int) -> Array:
+    def apply(self, x: Solutions, number: int) -> Array:
         """The neighbour of the solution x to which the move with this number leads, as a new array."""
         move = self.move(number)
         encoding = self._encoding()

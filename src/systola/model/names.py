@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from systola.errors import InputError
 from systola.model.encodings import Array, Binary, Bits, Digits, Encoding, Permutation
+from systola.reading import Json
+
+if TYPE_CHECKING:
+    from systola.model.problem import Problem
 
 Axis = str | tuple[str, int]  # a field, or a field and one of its axes
 Axes = tuple[tuple[str, ...] | None, ...]  # the labels along each axis of a value; None where there are none
@@ -110,14 +114,15 @@ class Labels:
         return {str(name): value for name, value in zip(decisions, values, strict=True)}
 
     @classmethod
-    def from_json(cls, data: Any, solution: Array) -> Labels:
+    def from_json(cls, data: Json, solution: Array) -> Labels:
         """The inverse of `dataclasses.asdict`; a ValueError if the labels do not fit a solution."""
         if not isinstance(data, Mapping):
             raise ValueError("`names` must be an object")
-        lists = {key: data.get(key) for key in ("decisions", "values")}
+        own: dict[str, Any] = dict(data)
+        lists = {key: own.get(key) for key in ("decisions", "values")}
         if not all(value is None or isinstance(value, list) for value in lists.values()):
             raise ValueError("`names` must be lists")
-        made = cls(**{**data, **{key: None if value is None else tuple(value) for key, value in lists.items()}})
+        made = cls(**{**own, **{key: None if value is None else tuple(value) for key, value in lists.items()}})
         told = (made.kind, made.decision, made.value, *(made.decisions or ()), *(made.values or ()))
         sizes = made.decisions is None or len(made.decisions) == solution.size
         if made.kind == CHOICE:
@@ -138,7 +143,7 @@ def words_of(encoding: Encoding, names: Names | None) -> tuple[str, Names]:
     return ASSIGNMENT, names or Names("decision", "value")
 
 
-def check_names(owner: str, names: Any, fields: Iterable[str]) -> None:
+def check_names(owner: str, names: Names | None, fields: Iterable[str]) -> None:
     """An InputError unless a class's `names` are words, and fields that it has."""
     if names is None:
         return
@@ -199,7 +204,7 @@ def _refuse_other_orders(owner: str, axes: Mapping[str, Axes]) -> None:
                 )
 
 
-def label(problem: Any, decisions: Sequence[str] | None = None, values: Sequence[str] | None = None) -> None:
+def label(problem: Problem, decisions: Sequence[str] | None = None, values: Sequence[str] | None = None) -> None:
     """Give the decisions of a problem, or their values, names; an InputError if there are too few or too many.
 
     Parameters
@@ -238,7 +243,7 @@ def _check(names: Sequence[str], count: int, what: str) -> None:
         raise InputError(f"each {what} must have a name of its own, but {twice!r} comes again")
 
 
-def labels_of(problem: Any) -> Labels:
+def labels_of(problem: Problem) -> Labels:
     """What the decisions of a problem are called."""
     kind, words = words_of(problem.encoding, problem.names)
     own = cast("dict[str, tuple[str, ...]]", getattr(problem, "_labels", {}))

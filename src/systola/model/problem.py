@@ -16,15 +16,14 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.jit.digest import digest_of_data, digest_of_functions
-from systola.jit.dispatch import register, register_helpers
+from systola.jit.dispatch import Implementation, register, register_helpers
 from systola.jit.records import record_type
 from systola.model.capabilities import Capability, check_capabilities
 from systola.model.encodings import Encoding
-from systola.model.fields import plain
+from systola.model.fields import plain, unpack
 from systola.model.incremental import with_defaults
 from systola.model.names import Names, check_names, label, labels_from_fields
 from systola.model.objective import DEFAULTS, fitness_down, fitness_up
-from systola.model.tables import unpack
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -123,12 +122,13 @@ def bind(cls: type[Problem]) -> None:
 
 def register_functions(cls: type[Problem], stem: str, fields: list[str]) -> None:
     """Let records of a new type, with these fields, do what the class's functions do."""
-    functions: dict[str, Any] = {name: getattr(cls, name) for name in _METHODS if hasattr(cls, name)}
+    functions: dict[str, Implementation] = {name: getattr(cls, name) for name in _METHODS if hasattr(cls, name)}
     for entry in cls.capabilities:
         functions |= entry.functions()
     senses = (cls.sense,) if isinstance(cls.sense, int) else cls.sense
     if not isinstance(senses, str):  # of several objectives the first one, for lack of a better: see `can_compare`
-        functions.setdefault("fitness", fitness_up if senses[0] == MAXIMISE else fitness_down)
+        default: Implementation = fitness_up if senses[0] == MAXIMISE else fitness_down
+        functions.setdefault("fitness", default)
     functions = with_defaults({**DEFAULTS, **functions})
     digest, helpers = digest_of_functions({k: b for k, b in functions.items() if isinstance(b, FunctionType)})
     register_helpers(helpers)

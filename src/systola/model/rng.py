@@ -93,7 +93,7 @@ def exponential(number: Any, other: Any) -> Any:
     return _LN2 * (halvings + np.float64(other) / 4294967296.0)
 
 
-def check_seed(seed: Any) -> int:
+def check_seed(seed: int) -> int:
     """A seed is an integer of 64 bits."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= int(seed) < 2**64:
         raise InputError(f"a seed must be an integer with 0 <= seed < 2**64, but got {seed!r}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from systola.jit.compile import inlined
-from systola.jit.dispatch import dispatched, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.rng import below, numbers
 from systola.simd.bits import segment_mask
@@ -110,11 +110,12 @@ def _resample_number(space: Any, x: Any, i: Any, number: Any) -> None:
         x[i] = value + 1 if value >= x[i] else value
 
 
-for _name, _bits, _numbers in (
-    ("get", _get_bit, _get_number),
-    ("put", _put_bit, _put_number),
-    ("copy_segment", _copy_segment_of_bits, _copy_segment_of_numbers),
-):
+_OF_BITS_AND_NUMBERS: dict[str, tuple[Implementation, Implementation]] = {
+    "get": (_get_bit, _get_number),
+    "put": (_put_bit, _put_number),
+    "copy_segment": (_copy_segment_of_bits, _copy_segment_of_numbers),
+}
+for _name, (_bits, _numbers) in _OF_BITS_AND_NUMBERS.items():
     register(_name, Bits, _bits)
     register(_name, Digits, _numbers)
     register(_name, Order, _numbers)

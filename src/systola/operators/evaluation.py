@@ -79,13 +79,7 @@ def _evaluate_delta_by_flips(
 
 
 def _evaluate_delta_by_reassignments(
-    s: Any,
-    parent: Any,
-    children: Any,
-    child: Any,
-    lane: Any,
-    state: Any,
-    measures: Any,
+    s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any
 ) -> None:
     x, known = s.population.x, s.population.state[parent]
     problem, space, lanes = s.problem, s.space, s.lanes
@@ -132,13 +126,7 @@ def _evaluate_delta_by_swaps(
 
 
 def _evaluate_delta_plainly(
-    s: Any,
-    parent: Any,
-    children: Any,
-    child: Any,
-    lane: Any,
-    state: Any,
-    measures: Any,
+    s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any
 ) -> None:
     # States are not kept then, and `state` may have no room: the lane has some.
     lanes = s.lanes

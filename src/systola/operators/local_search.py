@@ -267,7 +267,7 @@ SEARCHES = OperatorRegistry(
         "problem": (problem_search, (Digits,)),
     },
 )
-WITH_TABLE = {best_swap: best_swap_by_gains, descent: descent_by_table, tabu: tabu}
+WITH_TABLE: dict[Operator, Operator] = {best_swap: best_swap_by_gains, descent: descent_by_table, tabu: tabu}
 
 
 def numbers_of_memory(problem: Problem) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from systola.errors import InputError
 from systola.jit.compile import called
 from systola.jit.dispatch import Implementation, register
+from systola.jit.records import RecordType
 from systola.jit.stop_flag import must_leave
 from systola.model import capabilities
 from systola.model.capabilities import Buffer, InsertionBlocks, SwapTable, TieBreak, buffer_of, capability, offers
@@ -309,7 +310,7 @@ class NeighbourhoodPlan:
     single: int
     by_state: bool  # whether neighbours are measured from the state of the present solution
 
-    def implement(self, record: Any) -> None:
+    def implement(self, record: RecordType) -> None:
         """Register what the functions of `operators.neighbours` do for an engine's record."""
         for name, function in self.functions.items():
             register(name, record, function)
@@ -334,7 +335,7 @@ def plan_neighbourhood(name: str | None, problem: Problem) -> NeighbourhoodPlan:
     n = space.n
     if n < 2:
         raise InputError("a neighbourhood needs solutions of at least two decisions, but got one")
-    functions = {**_PLAIN, **_KNOWN[name][1]}
+    functions: dict[str, Implementation] = {**_PLAIN, **_KNOWN[name][1]}
     starts, others, low, tabu_size = np.zeros(2, np.int64), 0, np.zeros(2, np.int32), n if kind is Bits else n * n
     if kind is Digits:
         moves = ReassignmentMoves(space.low, space.high)

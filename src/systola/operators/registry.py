@@ -12,6 +12,7 @@ from typing import Any
 from systola.errors import InputError
 from systola.jit.digest import digest_of_functions
 from systola.jit.dispatch import register_helpers
+from systola.model.encodings import Space
 
 Operator = Callable[..., Any]
 
@@ -23,7 +24,7 @@ class OperatorRegistry:
     name: str
     known: Mapping[str, tuple[Operator, tuple[type, ...]]]
 
-    def find(self, choice: str | Operator, space: Any) -> tuple[Operator, str]:
+    def find(self, choice: str | Operator, space: Space) -> tuple[Operator, str]:
         """The function, and a label that is another one whenever the function does something else."""
         if isinstance(choice, FunctionType):
             digest, helpers = digest_of_functions({self.name: choice})

@@ -342,7 +342,7 @@ def _read(points: npt.ArrayLike, what: str) -> _Array:
     return np.ascontiguousarray(array)
 
 
-def _enough(room: Room | None, members: int, candidates: int, k: int, kind: Any) -> Room:
+def _enough(room: Room | None, members: int, candidates: int, k: int, kind: np.dtype[Any]) -> Room:
     """This room if it is large enough, else a larger one: sizes double, so that growth costs little."""
     if room is not None and room.top.dtype == kind and len(room.rows) >= candidates and len(room.others) >= members:
         return room

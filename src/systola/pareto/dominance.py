@@ -13,6 +13,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
+from numpy.typing import DTypeLike
 
 from systola.jit.compile import called, inlined
 from systola.jit.emit import loop, variable_of
@@ -46,7 +47,7 @@ class Room(NamedTuple):
     others: Any
 
 
-def make_room(members: int, candidates: int, k: int, dtype: Any) -> Room:
+def make_room(members: int, candidates: int, k: int, dtype: DTypeLike) -> Room:
     """Room for so many members and candidates of k objectives, whose numbers are of this type."""
     kind = np.dtype(dtype)
     dims = max(k - 1, 1)

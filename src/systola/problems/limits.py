@@ -6,8 +6,6 @@ have wrapped before it is compared with anything.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from systola.errors import InputError
@@ -32,7 +30,7 @@ def whole_numbers(name: str, values: Array, *, signed: bool = False, limit: int 
     return values.astype(np.int64)
 
 
-def check_whole_number(name: str, value: Any) -> None:
+def check_whole_number(name: str, value: int) -> None:
     """InputError unless the value is a whole number of zero or more."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InputError(f"`{name} >= 0` must hold for a whole number, but got {value!r}")

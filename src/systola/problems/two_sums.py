@@ -7,7 +7,7 @@ Prefix sums are kept a word: prefix[row, w] is over the decisions below 64*w, so
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -165,7 +165,13 @@ def _update_prefix(s: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, 
         prefix[v, w] += turn_v
 
 
-def _prefix(problem: Any) -> Buffer:
+class _TwoSums(Protocol):
+    """A problem with entries for each decision."""
+
+    entries: Array
+
+
+def _prefix(problem: _TwoSums) -> Buffer:
     return Buffer(len(problem.entries) // WORD + 1, np.int64)
 
 

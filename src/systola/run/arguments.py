@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numba
 import numpy as np
@@ -15,11 +14,12 @@ from systola.engines.engine import Design
 from systola.errors import InputError
 from systola.model.problem import Problem, space_of
 from systola.run.budget import Stop
+from systola.run.execution import Callback
 
 _FEW_EVALUATIONS = 500  # that a black box gets by default
 
 
-def check_problem(problem: Any) -> None:
+def check_problem(problem: Problem) -> None:
     """It must be an instance of a problem."""
     if isinstance(problem, type) and issubclass(problem, Problem):
         raise InputError(f"a problem needs its data: write {problem.__name__}(...), not the class alone")
@@ -30,7 +30,7 @@ def check_problem(problem: Any) -> None:
         )
 
 
-def make_stop(stop: Any) -> Stop:
+def make_stop(stop: Stop | float | None) -> Stop:
     """A budget; a number alone is one of seconds."""
     if stop is None:
         return Stop()
@@ -63,7 +63,7 @@ def limit(stop: Stop, designs: list[Design], few: bool, races: bool = False) -> 
     return stop
 
 
-def check_paths(**paths: Any) -> None:
+def check_paths(**paths: str | Path | None) -> None:
     """Each must be a path or None."""
     for name, path in paths.items():
         if path is not None and not isinstance(path, (str, os.PathLike)):
@@ -72,7 +72,7 @@ def check_paths(**paths: Any) -> None:
             raise InputError(f"`record` must be a file to write, but {str(path)!r} is a folder")
 
 
-def check_options(callback: Any, checkpoint_every: Any, instance: Any) -> None:
+def check_options(callback: Callback | None, checkpoint_every: float, instance: str) -> None:
     """The other arguments that have one type only."""
     if callback is not None and not callable(callback):
         raise InputError(f"`callback` must be a function, but got {callback!r}")
@@ -83,7 +83,7 @@ def check_options(callback: Any, checkpoint_every: Any, instance: Any) -> None:
         raise InputError(f"`instance` must be a text, but got {instance!r}")
 
 
-def check_backend(backend: Any, threads: Any) -> None:
+def check_backend(backend: str, threads: int | None) -> None:
     """One that there is, and no more threads than there are."""
     most = numba.config.NUMBA_NUM_THREADS
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most):

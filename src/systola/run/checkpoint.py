@@ -18,7 +18,7 @@ from systola.errors import InputError
 from systola.files import write_atomically
 from systola.model.archive import unpack_arrays
 from systola.model.encodings import Array
-from systola.reading import is_number, is_whole, parse_json, read_file
+from systola.reading import Json, is_number, is_whole, parse_json, read_file
 from systola.run.trace import Trace
 
 SCHEMA = 2  # 1 had other names of parameters and arrays
@@ -73,14 +73,15 @@ def read_state(path: str | Path, identity: dict[str, Any]) -> tuple[dict[str, An
     return state, arrays
 
 
-def tell_renamed(run: Any) -> str:
+def tell_renamed(run: Json) -> str:
     """What to add to a refusal if the run that a file describes has parameters under old names; else nothing."""
     renamed: dict[str, str] = {}
     if isinstance(run, dict):
         for name, parameters in _engines_of(run):
             renamed |= renamed_parameters(name, parameters)
-        if isinstance(run.get("islands"), dict):
-            renamed |= {old: new for old, new in RENAMED["Islands"].items() if old in run["islands"]}
+        islands = run.get("islands")
+        if isinstance(islands, dict):
+            renamed |= {old: new for old, new in RENAMED["Islands"].items() if old in islands}
     told = ", ".join(f"{old!r} is called {new!r} now" for old, new in renamed.items())
     return f"; parameters were renamed since: {told}; start the run again" if told else ""
 

@@ -6,9 +6,12 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from systola.run.search import Search
+
+if TYPE_CHECKING:
+    from systola.run.result import Result
 
 _GRACE_SECONDS = 0.05  # that a step has to end by itself
 
@@ -46,7 +49,7 @@ def _call_later(seconds: float, call: Callable[[], Any]) -> threading.Timer:
     return timer
 
 
-def attach_result(error: BaseException, result: Any) -> None:
+def attach_result(error: BaseException, result: Result) -> None:
     """What a run had found when its callback raised this error, as its attribute `result`."""
     with suppress(AttributeError):  # an error that has no room for it
         error.result = result  # type: ignore[attr-defined]

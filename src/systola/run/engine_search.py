@@ -11,12 +11,13 @@ import numpy as np
 from systola.backends.session import Session, Setup
 from systola.engines.migration import supports_migration
 from systola.errors import InputError
-from systola.model.encodings import Array
+from systola.jit.records import Record
+from systola.model.encodings import Array, Solutions
 from systola.model.population import Population
 from systola.model.problem import Problem, space_of
 from systola.reading import is_whole
 from systola.run.faults import check_faults, explaining_errors
-from systola.run.search import Found, Saved, Search, Solutions
+from systola.run.search import Found, Saved, Search
 
 _LONG_SECONDS = 0.2  # a step that takes longer is made a few lanes at a time
 _IMMIGRANTS = "immigrants"  # among saved arrays
@@ -33,7 +34,7 @@ def rows_of(problem: Problem, solutions: Solutions, most: int) -> Array:
     return rows
 
 
-def _store(problem: Problem, solutions: Any) -> Array:
+def _store(problem: Problem, solutions: Solutions) -> Array:
     """Rows of storage; the encoding says what is wrong with whatever is no solution."""
     return problem.encoding.store(space_of(problem), solutions)
 
@@ -241,5 +242,5 @@ class EngineSearch(Search):
         return self.session.population()
 
 
-def _name(record: object) -> str:
+def _name(record: Record) -> str:
     return type(record).__name__.partition("_")[0]

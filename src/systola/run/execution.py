@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from systola.model.encodings import Solutions
 from systola.model.population import Population
 from systola.model.problem import Problem
 from systola.run.budget import Stop
-from systola.run.search import Found, Solutions
+from systola.run.search import Found
 from systola.run.trace import Trace
 from systola.signals import Interruption
 

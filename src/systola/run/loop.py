@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from systola.model.encodings import Array
+from systola.model.encodings import Array, Solutions
 from systola.model.population import Population
 from systola.model.problem import Problem, digest_of
 from systola.run.budget import Budget, Spent, Stop
 from systola.run.checkpoint import read_state, write_checkpoint
 from systola.run.ending import ask_to_stop, time_limit
 from systola.run.execution import CALL_SECONDS, REPORT_SECONDS, Callback, Progress
-from systola.run.search import Found, Saved, Search, Solutions
+from systola.run.search import Found, Saved, Search
 from systola.run.trace import Sample, Trace
 from systola.run.units import objective_of, reaches, violation_of
 from systola.signals import Interruption, held_signals

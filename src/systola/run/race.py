@@ -18,7 +18,7 @@ from typing import Any
 from systola.backends.session import Setup
 from systola.engines.race import Race
 from systola.errors import InputError
-from systola.model.encodings import Array
+from systola.model.encodings import Array, Solutions
 from systola.model.population import Population, ranks_above
 from systola.model.problem import Problem, record_of
 from systola.reading import is_number, is_whole
@@ -27,7 +27,7 @@ from systola.run.budget import Budget, Spent, Stop
 from systola.run.engine_search import EngineSearch
 from systola.run.execution import CALL_SECONDS
 from systola.run.racer import ROUNDS, Racer, is_saved_racer
-from systola.run.search import Found, Saved, Search, Solutions
+from systola.run.search import Found, Saved, Search
 from systola.run.units import objective_of, violation_of
 
 _CONTENDERS = 2  # of the second round

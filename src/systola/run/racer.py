@@ -5,10 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from systola.engines.engine import Design
-from systola.reading import is_number, is_whole
+from systola.reading import Json, is_number, is_whole
 from systola.run.engine_search import EngineSearch
 
 ROUNDS = 2
@@ -48,7 +47,8 @@ class Racer:
         self.ready.set()
 
 
-def is_saved_racer(row: Any) -> bool:
+def is_saved_racer(row: Json) -> bool:
     """Whether this can be what `save` tells of a racer: its step, turns, seconds and verdict."""
-    kinds = isinstance(row, list) and len(row) == 4 and is_number(row[2]) and isinstance(row[3], str)
-    return kinds and is_whole(row[0], -1) and is_whole(row[1], 0, ROUNDS)
+    if not isinstance(row, list) or len(row) != 4 or not isinstance(row[3], str):
+        return False
+    return is_whole(row[0], -1) and is_whole(row[1], 0, ROUNDS) and is_number(row[2])

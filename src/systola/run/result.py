@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from systola.errors import InputError
 from systola.files import write_atomically
 from systola.model.encodings import Array
 from systola.model.names import Labels
-from systola.reading import is_number, is_whole, parse_json, read_file
+from systola.reading import Json, is_number, is_whole, parse_json, read_file
 from systola.run.table import Table, front_table, solution_table, trace_table
 from systola.run.trace import Trace
 from systola.version import __version__
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 if TYPE_CHECKING:
     import pandas
@@ -236,23 +239,26 @@ class Result:
         return cls.from_json(data)
 
 
-def _is_none_or(value: Any, holds: Callable[[Any], bool]) -> bool:
+T = TypeVar("T")
+
+
+def _is_none_or(value: T | None, holds: Callable[[T], bool]) -> bool:
     return value is None or holds(value)
 
 
-def _is_race(told: Any) -> bool:
+def _is_race(told: list[dict[str, Json]]) -> bool:
     return isinstance(told, list) and all(
         isinstance(row, dict) and isinstance(row.get("algorithm"), str) and isinstance(row.get("verdict"), str)
         for row in told
     )
 
 
-def _is_front(front: Any) -> bool:
+def _is_front(front: list[list[Json]]) -> bool:
     rows = isinstance(front, list) and all(isinstance(row, list) and row for row in front)
     return rows and len({len(row) for row in front}) <= 1 and all(is_number(v) for row in front for v in row)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: np.generic | Array | DataclassInstance) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):

@@ -7,15 +7,14 @@ program that asks people for evaluations. Runs and demes know nothing else of wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from systola.errors import InputError
-from systola.model.encodings import Array
+from systola.model.encodings import Array, Solutions
 from systola.model.population import Population
 from systola.model.problem import Problem
 
-Solutions = Sequence[Any] | Array  # rows of decisions
 Saved = tuple[dict[str, Any], dict[str, Array]]  # plain data, which JSON can hold, and arrays
 
 

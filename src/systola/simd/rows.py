@@ -16,7 +16,7 @@ from numba import types
 from numba.extending import intrinsic, lower_builtin, overload, type_callable
 
 from systola.jit.compile import inlined
-from systola.jit.emit import function_named, loop, new_variable, variable_of
+from systola.jit.emit import Context, function_named, loop, new_variable, variable_of
 from systola.jit.private import INLINED
 from systola.simd.bits import lowest_one
 
@@ -103,17 +103,17 @@ def _least(total: Any) -> Any:
     return lambda total: number(value)
 
 
-def is_vector(total: Any) -> bool:
+def is_vector(total: types.Type) -> bool:
     """Whether Numba's type is that of 32-bit integers without gaps."""
     return isinstance(total, types.Array) and total.layout == "C" and total.dtype == types.int32
 
 
-def is_list(array: Any) -> bool:
+def is_list(array: types.Type) -> bool:
     """Whether Numba's type is that of one line of integers without gaps."""
     return isinstance(array, types.Array) and array.layout == "C" and array.ndim == 1 and array.dtype in _WHOLE
 
 
-def pointer(context: Any, builder: Any, kind: Any, value: Any, place: Any) -> Any:
+def pointer(context: Context, builder: ir.IRBuilder, kind: types.Array, value: ir.Value, place: ir.Value) -> Any:
     """Where the vector begins that holds the number `place` of an array's data."""
     data = context.make_array(kind)(context, builder, value).data
     line = ir.VectorType(ir.IntType(kind.dtype.bitwidth), VECTOR_WIDTH)
@@ -143,12 +143,12 @@ def _build_part(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return made._getvalue()
 
 
-def _largest(builder: Any, line: Any, other: Any) -> Any:
+def _largest(builder: ir.IRBuilder, line: ir.Value, other: ir.Value) -> Any:
     return builder.select(builder.icmp_signed(">", line, other), line, other)
 
 
 @contextmanager
-def _while_not(builder: Any, variable: Any, end: Any) -> Iterator[None]:
+def _while_not(builder: ir.IRBuilder, variable: ir.Value, end: ir.Value) -> Iterator[None]:
     """Repeat what is built inside until a variable has the value `end`."""
     test, body, after = (builder.append_basic_block(name) for name in ("while.test", "while.body", "while.end"))
     builder.branch(test)
@@ -160,14 +160,14 @@ def _while_not(builder: Any, variable: Any, end: Any) -> Iterator[None]:
     builder.position_at_end(after)
 
 
-def spread(builder: Any, number: Any) -> Any:
+def spread(builder: ir.IRBuilder, number: ir.Value) -> Any:
     """A vector that is this number in every place."""
     line = ir.VectorType(number.type, VECTOR_WIDTH)
     one = builder.insert_element(ir.Constant(line, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(one, one, ir.Constant(_LINE, [0] * VECTOR_WIDTH))
 
 
-def _reduce(builder: Any, line: Any) -> Any:
+def _reduce(builder: ir.IRBuilder, line: ir.Value) -> Any:
     number = line.type.element
     name = f"llvm.vector.reduce.smax.v{VECTOR_WIDTH}{number.intrinsic_name}"
     function = function_named(builder, ir.FunctionType(number, [line.type]), name)

@@ -18,32 +18,18 @@ typedef __int128 s128;
 typedef float f32;
 typedef double f64;
 
-static inline f32 as_f32(u32 bits)
-{
-    f32 value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+/* The same bits as a value of another type. */
+#define REINTERPRETED(name, from, to) \
+    static inline to name(from value) \
+    { \
+        to made; \
+        memcpy(&made, &value, sizeof made); \
+        return made; \
+    }
 
-static inline f64 as_f64(u64 bits)
-{
-    f64 value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline u32 bits_f32(f32 value)
-{
-    u32 bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline u64 bits_f64(f64 value)
-{
-    u64 bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
+REINTERPRETED(as_f32, u32, f32)
+REINTERPRETED(as_f64, u64, f64)
+REINTERPRETED(bits_f32, f32, u32)
+REINTERPRETED(bits_f64, f64, u64)
 
 #endif

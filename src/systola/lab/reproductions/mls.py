@@ -6,7 +6,7 @@ since their seconds are what the paper is about; Table 5 comes from runs of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -17,12 +17,14 @@ from systola.engines.tabu import Tabu
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
 from systola.islands.identity import parameters_of
-from systola.lab.experiment import Job, count_runs
+from systola.lab.experiment import Job
 from systola.lab.profile import MOMENTS, REPEATS, profile_search
 from systola.lab.published import load_figures
+from systola.lab.reproductions.contenders import Contender, Place, Results, TableGroup, results_of, run_missing
+from systola.lab.reproductions.effort import USUAL_EFFORT, Effort
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
-from systola.model.problem import Problem, digest_of, senses_of
+from systola.model.problem import digest_of, senses_of
 from systola.run.budget import Stop
 from systola.solve import solve
 
@@ -39,17 +41,11 @@ DOMINATING = PLS("dominating", neighbourhood="insertion")
 NON_DOMINATED = PLS("non-dominated", neighbourhood="insertion")
 CPU, GPU = "i7", "gtx480-tex"  # which published times stand beside ours
 
-Place = tuple[str, str]  # a size, and what the engine accepts, or "tabu"
-Results = Mapping[Place, Sequence[Mapping[str, Any]]]
-
 
 @dataclass(frozen=True)
-class Group:
+class Group(TableGroup):
     """One table, and whose runs it shows."""
 
-    problem: str  # what the table is about
-    table: int
-    instances: tuple[str, ...]
     engines: Mapping[str, Engine]
     profiled: bool = False
 
@@ -65,15 +61,6 @@ _ENGINES = {
     "dominating": "PLS that accepts dominating neighbours",
     "non-dominated": "PLS that accepts all non-dominated neighbours",
 }
-
-
-@dataclass(frozen=True)
-class Contender:
-    """An engine on an instance, and all its runs."""
-
-    problem: Problem
-    engine: Engine
-    jobs: tuple[Job, ...]
 
 
 def choose_groups(table: int | None, quick: bool = False) -> tuple[Group, ...]:
@@ -103,38 +90,14 @@ def contenders_of(group: Group, runs: int) -> dict[Place, Contender]:
 
 
 def reproduce(
-    group: Group,
-    store: Store,
-    quick: bool = False,
-    runs: int | None = None,
-    on_done: Callable[[int, int, Job], None] | None = None,
-    *,
-    threads: int | None = None,
+    group: Group, store: Store, effort: Effort = USUAL_EFFORT, *, threads: int | None = None
 ) -> dict[int, tuple[Table, ...]]:
     """Run what is missing and make the table of a group, by its number in the paper."""
-    contenders = contenders_of(group, count_runs(runs, QUICK_RUNS if quick else FULL_RUNS))
-    _run_missing(contenders, store, threads, on_done)
-    results = {
-        place: [store.result(job.key(EXPERIMENT)) for job in contender.jobs] for place, contender in contenders.items()
-    }
+    contenders = contenders_of(group, effort.count(QUICK_RUNS, FULL_RUNS))
+    run = _profile if group.profiled else _solve
+    run_missing(contenders, store, EXPERIMENT, lambda one, job: run(one, job, threads), effort.on_done)
+    results = results_of(contenders, store, EXPERIMENT)
     return {group.table: _shares(group, results) if group.profiled else (_seconds(group, results),)}
-
-
-def _run_missing(
-    contenders: Mapping[Place, Contender],
-    store: Store,
-    threads: int | None,
-    on_done: Callable[[int, int, Job], None] | None,
-) -> None:
-    """Seed by seed, so that an interrupted reproduction has as many runs of each as possible."""
-    pairs = zip(*([(one, job) for job in one.jobs] for one in contenders.values()), strict=True)
-    queue = [pair for batch in pairs for pair in batch]
-    for done, (one, job) in enumerate(queue, 1):
-        key = job.key(EXPERIMENT)
-        if not store.has(key):
-            store.add(key, (_profile if job.algorithm.endswith("-profile") else _solve)(one, job, threads))
-        if on_done:
-            on_done(done, len(queue), job)
 
 
 def _solve(one: Contender, job: Job, threads: int | None) -> dict[str, Any]:

@@ -17,10 +17,11 @@ from systola.engines.steady_state import SteadyState
 from systola.errors import InputError
 from systola.islands.identity import parameters_of
 from systola.islands.islands import Islands
-from systola.lab.experiment import Job, count_runs
+from systola.lab.experiment import Job
 from systola.lab.published import PublishedFigures, load_figures
+from systola.lab.reproductions.effort import USUAL_EFFORT, Effort, OnDone
 from systola.lab.reproductions.pgap_instances import Case, check_folder, generate_cases, read_cases
-from systola.lab.reproductions.pgap_runs import EXPERIMENT, OnDone, finished
+from systola.lab.reproductions.pgap_runs import EXPERIMENT, finished
 from systola.lab.reproductions.pgap_scaling import count_solutions, scale_population, scale_strongly, simulate_here
 from systola.lab.statistics import count_signs
 from systola.lab.store import Store
@@ -115,9 +116,7 @@ def check_files(folder: str | None, groups: tuple[Group, ...] = ()) -> None:
 def reproduce(
     group: Group,
     store: Store,
-    quick: bool = False,
-    runs: int | None = None,
-    on_done: OnDone | None = None,
+    effort: Effort = USUAL_EFFORT,
     *,
     folder: str | None = None,
     threads: int | None = None,
@@ -127,17 +126,19 @@ def reproduce(
 
     `costs` are those of messages as `measure_messages` gives them, for the simulation.
     """
-    count = count_runs(runs, 1)  # as in the paper
+    count = effort.count(1, 1)  # as in the paper
     budget = group.budget
     if group.part == "quality":
         cases = read_cases(folder, budget.most_jobs) if folder else generate_cases(budget.most_jobs)
         contenders = contenders_of(cases, budget, count)
-        _run_missing(contenders, store, on_done)
+        _run_missing(contenders, store, effort.on_done)
         return {3: (_quality(contenders, store, budget),)}
     if group.part == "simulation":
-        return {group.part: simulate_here(store, budget.instance, budget.sizes, budget.rounds, on_done, costs or {})}
+        return {
+            group.part: simulate_here(store, budget.instance, budget.sizes, budget.rounds, effort.on_done, costs or {})
+        }
     measure = {"strong": scale_strongly, "population": scale_population, "solutions": count_solutions}[group.part]
-    return {group.part: measure(store, budget.instance, budget.seconds, count, threads, on_done)}
+    return {group.part: measure(store, budget.instance, budget.seconds, count, threads, effort.on_done)}
 
 
 @dataclass(frozen=True)

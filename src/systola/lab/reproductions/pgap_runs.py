@@ -15,6 +15,7 @@ from systola.errors import InputError
 from systola.islands.identity import parameters_of
 from systola.islands.islands import Islands
 from systola.lab.experiment import Job
+from systola.lab.reproductions.effort import OnDone
 from systola.lab.simulation import MODES
 from systola.lab.store import Store
 from systola.model.problem import Problem, digest_of
@@ -24,7 +25,6 @@ from systola.solve import solve
 
 EXPERIMENT = "pgap"
 
-OnDone = Callable[[int, int, Job], None]
 Facts = Mapping[str, Any]  # a result as plain data
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
-from typing import Any
 
 from systola.engines.steady_state import SteadyState
 from systola.formats.catalog import open_instance
@@ -16,10 +15,10 @@ from systola.islands.message import message_size
 from systola.lab.demes import make_demes, take_census, time_stretches
 from systola.lab.experiment import Job
 from systola.lab.machine import Machine, measure_machine
+from systola.lab.reproductions.effort import OnDone
 from systola.lab.reproductions.pgap_runs import (
     EXPERIMENT,
     Facts,
-    OnDone,
     Outcomes,
     Setting,
     count_threads,
@@ -35,6 +34,7 @@ from systola.lab.simulation import MODES
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
 from systola.model.problem import Problem, digest_of
+from systola.problems.generalized_assignment.problem import GeneralizedAssignment
 from systola.run.budget import Stop
 
 DEMES = (1, 2, 4, 8)
@@ -173,8 +173,9 @@ def _doubled(most: int) -> list[int]:
     return [*(1 << k for k in range(most.bit_length()) if 1 << k < most), most]
 
 
-def _bound(problem: Any) -> int:
-    return int(problem.bound())
+def _bound(problem: Problem) -> int:
+    assert isinstance(problem, GeneralizedAssignment)
+    return problem.bound()
 
 
 def _limit(problem: Problem, gap: float) -> float:

@@ -6,7 +6,7 @@ Runs are made here, one at a time on all threads: both tables come from the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, nan
 from pathlib import Path
@@ -19,11 +19,15 @@ from systola.engines.presets import recommend
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
 from systola.islands.identity import parameters_of
-from systola.lab.experiment import Job, count_runs
+from systola.lab.experiment import Job
 from systola.lab.published import load_figures
+from systola.lab.reproductions.contenders import Contender as PlainContender
+from systola.lab.reproductions.contenders import Place, Results, TableGroup, results_of, run_missing
+from systola.lab.reproductions.effort import USUAL_EFFORT, Effort
+from systola.lab.reproductions.public_files import refuse_missing
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
-from systola.model.problem import Problem, digest_of, space_of
+from systola.model.problem import digest_of, space_of
 from systola.run.budget import Stop
 from systola.solve import solve
 
@@ -48,17 +52,11 @@ ENGINE = Cellular(  # the paper's Table I, and what its text says
     local_search_interval=10,
 )
 
-Place = tuple[str, str]  # an instance, as the tables name it, and "pugace" or "memetic"
-Results = Mapping[Place, Sequence[Mapping[str, Any]]]
-
 
 @dataclass(frozen=True)
-class Group:
+class Group(TableGroup):
     """One table, and whose runs it shows."""
 
-    problem: str  # what the table is about
-    table: int
-    instances: tuple[str, ...]
     algorithms: tuple[str, ...]
 
 
@@ -69,13 +67,10 @@ GROUPS = (
 
 
 @dataclass(frozen=True)
-class Contender:
-    """An algorithm on an instance: the cost to reach, NaN if it is not known, and all runs."""
+class Contender(PlainContender):
+    """Also with the cost to reach, NaN if it is not known."""
 
-    problem: Problem
-    engine: Engine
     best: float
-    jobs: tuple[Job, ...]
 
 
 def choose_groups(table: int | None, quick: bool = False) -> tuple[Group, ...]:
@@ -89,14 +84,8 @@ def choose_groups(table: int | None, quick: bool = False) -> tuple[Group, ...]:
 def check_files(folder: str | None, groups: tuple[Group, ...] = GROUPS) -> None:
     """All files of these groups must be there: an error now, not after an hour."""
     needed = sorted({_file_of(name) for group in groups for name in group.instances})
-    missing = [name for name in needed if not folder or not (Path(folder) / name).is_file()]
-    if missing:
-        but = f"{folder} has no {', '.join(missing)}" if folder else "no folder was named with --instances"
-        raise InputError(
-            f"the instances of pugace are public files that do not come with systola: a folder must hold "
-            f"{', '.join(needed)}, but {but}; they are in QAPLIB, with .sln files of the best known solutions, which "
-            "may lie beside them"
-        )
+    source = "they are in QAPLIB, with .sln files of the best known solutions, which may lie beside them"
+    refuse_missing("pugace", folder, needed, source)
 
 
 def contenders_of(group: Group, folder: str, runs: int, seconds: float = MEMETIC_SECONDS) -> dict[Place, Contender]:
@@ -113,59 +102,33 @@ def contenders_of(group: Group, folder: str, runs: int, seconds: float = MEMETIC
             stop = Stop(iterations=GENERATIONS) if algorithm == "pugace" else Stop(seconds=seconds, target=best)
             settings = parameters_of(engine)
             jobs = (Job(file, engine.name, seed, settings, stop, digest, folder) for seed in range(1, runs + 1))
-            found[name, algorithm] = Contender(problem, engine, best, tuple(jobs))
+            found[name, algorithm] = Contender(problem, engine, tuple(jobs), best)
     return found
 
 
 def reproduce(
     group: Group,
     store: Store,
-    quick: bool = False,
-    runs: int | None = None,
-    on_done: Callable[[int, int, Job], None] | None = None,
+    effort: Effort = USUAL_EFFORT,
     *,
     folder: str,
     threads: int | None = None,
     seconds: float | None = None,
 ) -> dict[int, tuple[Table, ...]]:
     """Run what is missing and make the table of a group, by its number in the paper."""
-    count = count_runs(runs, QUICK_RUNS if quick else FULL_RUNS)
+    count = effort.count(QUICK_RUNS, FULL_RUNS)
     seconds = MEMETIC_SECONDS if seconds is None else seconds
     if not seconds > 0 or not isfinite(seconds):
         raise InputError(f"`seconds > 0` must hold for the memetic runs, but got {seconds}")
     contenders = contenders_of(group, folder, count, seconds)
-    _run_missing(contenders, store, threads, on_done)
-    results = {
-        place: [store.result(job.key(EXPERIMENT)) for job in contender.jobs] for place, contender in contenders.items()
-    }
+    run_missing(contenders, store, EXPERIMENT, lambda one, job: _solve(one, job, threads), effort.on_done)
+    results = results_of(contenders, store, EXPERIMENT)
     made = _hits(group, contenders, results, seconds) if group.table == 2 else _seconds(group, results)
     return {group.table: (made,)}
 
 
 def _file_of(name: str) -> str:
     return f"{name.lower()}.dat"
-
-
-def _run_missing(
-    contenders: Mapping[Place, Contender],
-    store: Store,
-    threads: int | None,
-    on_done: Callable[[int, int, Job], None] | None,
-) -> None:
-    """Seed by seed, so that an interrupted reproduction has as many runs of each as possible."""
-    pairs = zip(*([(one, job) for job in one.jobs] for one in contenders.values()), strict=True)
-    queue = [pair for batch in pairs for pair in batch]
-    for done, (one, job) in enumerate(queue, 1):
-        key = job.key(EXPERIMENT)
-        if not store.has(key):
-            result = solve(
-                one.problem, one.engine, stop=job.stop, seed=job.seed, threads=threads, instance=job.instance
-            )
-            if result.stop == "interrupted":  # what it found so far is not the outcome of this run
-                raise KeyboardInterrupt
-            store.add(key, result.to_json())
-        if on_done:
-            on_done(done, len(queue), job)
 
 
 def chance_of_fewer(hits: int, runs: int, published: int, of: int = PUBLISHED_RUNS) -> float:
@@ -208,6 +171,13 @@ def _gap(cost: float, best: float) -> float:
     if cost == best:
         return 0.0  # also where both are 0, and Eq. 2 has no value
     return 100 * (cost - best) / best if best else inf
+
+
+def _solve(one: Contender, job: Job, threads: int | None) -> dict[str, Any]:
+    result = solve(one.problem, one.engine, stop=job.stop, seed=job.seed, threads=threads, instance=job.instance)
+    if result.stop == "interrupted":  # what it found so far is not the outcome of this run
+        raise KeyboardInterrupt
+    return result.to_json()
 
 
 def _hits(group: Group, contenders: Mapping[Place, Contender], results: Results, limit: float) -> Table:

@@ -14,8 +14,9 @@ from typing import Any
 
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
-from systola.lab.experiment import Job, count_runs, do_jobs, plan
+from systola.lab.experiment import Job, do_jobs, plan
 from systola.lab.published import load_best, load_figures, load_verdicts
+from systola.lab.reproductions.effort import USUAL_EFFORT, Effort
 from systola.lab.statistics import SMALLEST_SAMPLE, compare
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table, mean_table, significance_table
@@ -88,19 +89,14 @@ def jobs_of(group: Group, quick: bool, runs: int) -> list[Job]:
 
 
 def reproduce(
-    group: Group,
-    store: Store,
-    quick: bool = False,
-    runs: int | None = None,
-    workers: int | None = None,
-    on_done: Callable[[int, int, Job], None] | None = None,
+    group: Group, store: Store, effort: Effort = USUAL_EFFORT, workers: int | None = None
 ) -> dict[int, tuple[Table, ...]]:
     """Run what is missing and make the tables of a group, by their number in the paper: ours, then the published.
 
     Figures stand side by side in one table; verdicts and best solutions are two tables.
     """
-    count = count_runs(runs, QUICK_RUNS if quick else FULL_RUNS)
-    rows = do_jobs(jobs_of(group, quick, count), store, EXPERIMENT, workers, on_done)
+    count = effort.count(QUICK_RUNS, FULL_RUNS)
+    rows = do_jobs(jobs_of(group, effort.quick, count), store, EXPERIMENT, workers, effort.on_done)
     infeasible = sum(not row["feasible"] for row in rows)
     if infeasible:
         raise InputError(f"{infeasible} of {len(rows)} runs ended with an infeasible solution: no error can be stated")

@@ -15,9 +15,11 @@ from typing import Any
 from systola.engines.neighbourhood import MOST_EVALUATIONS, evaluations_for
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
-from systola.lab.experiment import Job, count_runs, do_jobs, key_of
+from systola.lab.experiment import Job, do_jobs, key_of
 from systola.lab.outcomes import Outcomes, Samples
 from systola.lab.published import load_claims, load_figures
+from systola.lab.reproductions.effort import USUAL_EFFORT, Effort
+from systola.lab.reproductions.public_files import refuse_missing
 from systola.lab.statistics import SMALLEST_SAMPLE, compare
 from systola.lab.store import Store
 from systola.lab.tables import BETTER, NEITHER, WORSE, Cell, Table, compact_table
@@ -109,14 +111,8 @@ def choose_groups(table: int | None, quick: bool = False) -> tuple[Group, ...]:
 def check_files(folder: str | None, groups: tuple[Group, ...] = GROUPS) -> None:
     """All files of these groups must be there: an error now, not after an hour."""
     needed = list(dict.fromkeys(spec.split("#")[0] for group in groups for spec in group.instances.values()))
-    missing = [name for name in needed if not folder or not (Path(folder) / name).is_file()]
-    if missing:
-        but = f"{folder} has no {', '.join(missing)}" if folder else "no folder was named with --instances"
-        raise InputError(
-            f"the instances of sns are public files that do not come with systola: a folder must hold "
-            f"{', '.join(needed)}, but {but}; mknap*.txt are in the OR-Library, gk*.dat in the collection of "
-            "Glover and Kochenberger"
-        )
+    source = "mknap*.txt are in the OR-Library, gk*.dat in the collection of Glover and Kochenberger"
+    refuse_missing("sns", folder, needed, source)
 
 
 def jobs_of(group: Group, folder: str, runs: int) -> dict[Place, list[Job]]:
@@ -136,24 +132,19 @@ def jobs_of(group: Group, folder: str, runs: int) -> dict[Place, list[Job]]:
 
 
 def reproduce(
-    group: Group,
-    store: Store,
-    quick: bool = False,
-    runs: int | None = None,
-    workers: int | None = None,
-    on_done: Callable[[int, int, Job], None] | None = None,
-    *,
-    folder: str,
+    group: Group, store: Store, effort: Effort = USUAL_EFFORT, *, workers: int | None = None, folder: str
 ) -> dict[int, tuple[Table, ...]]:
     """Run what is missing and make the tables of a group, by their number in the paper.
 
     Profits come with tables of significance for the algorithms of which the paper claims any.
     """
-    count = count_runs(runs, QUICK_RUNS if quick else FULL_RUNS)
+    count = effort.count(QUICK_RUNS, FULL_RUNS)
     jobs = jobs_of(group, folder, count)
     # Seed by seed; where two algorithms have the same parameters (100 solutions for 20 items), a run counts for both.
     once = {job.key(EXPERIMENT): job for batch in zip(*jobs.values(), strict=True) for job in batch}
-    rows = {key_of(row, EXPERIMENT): row for row in do_jobs([*once.values()], store, EXPERIMENT, workers, on_done)}
+    rows = {
+        key_of(row, EXPERIMENT): row for row in do_jobs([*once.values()], store, EXPERIMENT, workers, effort.on_done)
+    }
     done = {place: [rows[job.key(EXPERIMENT)] for job in some] for place, some in jobs.items()}
 
     outcomes = Outcomes(*(_samples(group, done, what) for what in ("objective", "violation")))

@@ -120,7 +120,7 @@ def _check_gains(problem: Problem, x: Array, table: Array, where: str) -> None:
             _check_gain(problem, x, (i, j), table[i * padded(n) + j], where)
 
 
-def _check_gain(problem: Problem, x: Array, pair: tuple[int, int], gain: Any, where: str) -> None:
+def _check_gain(problem: Problem, x: Array, pair: tuple[int, int], gain: float, where: str) -> None:
     """How much fitter the solution gets by one swap."""
     now, then = (fitness(widen(record_of(problem)), measure(problem, y)) for y in (x, swapped(x, *pair)))
     if not agree(np.asarray(gain), np.asarray(then - now)):

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from systola.jit.emit import loop, variable_of
+from systola.jit.emit import Context, loop, variable_of
 from systola.jit.private import CALLED
 from systola.simd.rows import VECTOR_WIDTH, narrow, part
 
@@ -70,7 +70,7 @@ def breadth(front: Any) -> int:
     return VECTOR_WIDTH
 
 
-def _is_line(array: Any) -> bool:
+def _is_line(array: types.Type) -> bool:
     return isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
 
 
@@ -82,7 +82,7 @@ def _breadth(front: Any) -> Any:
 class _Rows:
     """The rows of a front, for building code: loaded, stored, computed with."""
 
-    def __init__(self, context: Any, builder: Any, kind: Any, front: Any) -> None:
+    def __init__(self, context: Context, builder: ir.IRBuilder, kind: types.Array, front: ir.Value) -> None:
         self.builder = builder
         self.kind = kind
         self.number = ir.IntType(kind.dtype.bitwidth)
@@ -93,25 +93,25 @@ class _Rows:
         rows = builder.sdiv(array.nitems, ir.Constant(array.nitems.type, VECTOR_WIDTH), flags=["exact"])
         self.machines = builder.sub(rows, ir.Constant(rows.type, COUNTS))
 
-    def _place(self, k: Any) -> Any:
+    def _place(self, k: ir.Value) -> Any:
         place = self.builder.mul(k, ir.Constant(k.type, VECTOR_WIDTH))
         return self.builder.bitcast(self.builder.gep(self._data, [place]), self.line.as_pointer())
 
-    def load(self, k: Any) -> Any:
+    def load(self, k: ir.Value) -> Any:
         return self.builder.load(self._place(k), align=self._size)
 
-    def store(self, k: Any, line: Any) -> None:
+    def store(self, k: ir.Value, line: ir.Value) -> None:
         self.builder.store(line, self._place(k), align=self._size)
 
-    def spread(self, number: Any) -> Any:
+    def spread(self, number: ir.Value) -> Any:
         one = self.builder.insert_element(ir.Constant(self.line, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
         places = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR_WIDTH), [0] * VECTOR_WIDTH)
         return self.builder.shuffle_vector(one, one, places)
 
-    def later(self, one: Any, two: Any) -> Any:
+    def later(self, one: ir.Value, two: ir.Value) -> Any:
         return self.builder.select(self.builder.icmp_signed(">", one, two), one, two)
 
-    def count(self, k: Any, now: Any, due: Any, ready: Any, chosen: Any = None) -> None:
+    def count(self, k: ir.Value, now: ir.Value, due: ir.Value, ready: ir.Value, chosen: ir.Value | None = None) -> None:
         """Add a job that is finished `now` to the rows k, k + 1 and k + 2 of the schedules chosen."""
         builder = self.builder
         zero = ir.Constant(self.line, [0] * VECTOR_WIDTH)
@@ -126,7 +126,9 @@ class _Rows:
             self.store(place, builder.add(self.load(place), value))
 
 
-def _element(context: Any, builder: Any, kind: Any, array: Any, place: Any, number: Any) -> Any:
+def _element(
+    context: Context, builder: ir.IRBuilder, kind: types.Array, array: ir.Value, place: ir.Value, number: ir.IntType
+) -> Any:
     """The number in a place of an array, as wide as asked for."""
     data = context.make_array(kind)(context, builder, array).data
     value = builder.load(builder.gep(data, [place]))
@@ -157,7 +159,7 @@ def _pass_vector(typing: Any, front: Any, high: Any, times: Any, due: Any, ready
     return types.void(front, types.int64, times, front.dtype, front.dtype), generate
 
 
-def _fit(builder: Any, value: Any, number: Any) -> Any:
+def _fit(builder: ir.IRBuilder, value: ir.Value, number: ir.IntType) -> Any:
     return builder.trunc(value, number) if number.width < value.type.width else value
 
 

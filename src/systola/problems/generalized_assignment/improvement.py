@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from systola.jit.compile import called, inlined
 from systola.model.encodings import Array
@@ -20,7 +21,7 @@ _STARTS, _FIRST_ORDER = 0, 1  # calls of `numbers`: where jobs begin, and from w
 _ANY_COST = 1 << 62
 
 
-def find_lightest(costs: Array, loads: Array, dtype: Any) -> Array:
+def find_lightest(costs: Array, loads: Array, dtype: DTypeLike) -> Array:
     """[jobs, agents]: the least load of a job with agents that cost less than this one; more than any if none does."""
     order = np.argsort(costs, axis=0, kind="stable")
     ranked = np.take_along_axis(costs, order, axis=0)

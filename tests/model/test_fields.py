@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse
 
 import systola as sy
-from systola.model import tables
+from conftest import sentence_of
+from systola.model import fields
 from systola.model.names import labels_of
 from systola.model.problem import digest_of
 
@@ -33,9 +34,7 @@ def networkx():
 
 
 def refusal(make, *args):
-    with pytest.raises(sy.InputError) as caught:
-        make(*args)
-    return str(caught.value)
+    return sentence_of(make, *args)
 
 
 @pytest.fixture
@@ -119,7 +118,7 @@ def test_sparse_matrices(form):
 
 
 def test_what_is_too_large_as_an_array(monkeypatch, networkx):
-    monkeypatch.setattr(tables, "MOST_BYTES", 100)
+    monkeypatch.setattr(fields, "MOST_BYTES", 100)
     matrix = scipy.sparse.csr_matrix(np.eye(4, dtype=int))
     assert "give its `indptr`, `indices` and `data` as fields instead" in refusal(Tour, matrix)
     assert "give its edges as an array of pairs instead" in refusal(Tour, networkx.path_graph(4))
