@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +16,16 @@ import numpy as np
 from systola.backends import cpu
 from systola.backends.session import Session, Setup
 from systola.black_box.ask_and_tell import AskAndTell
-from systola.black_box.opening import check_measures_told, default_algorithm, open_workers, refuse_other_ways
+from systola.black_box.opening import check_measures_told, open_workers, refuse_other_ways
 from systola.black_box.search import AskingSearch
 from systola.engines.catalog import make_engine
-from systola.engines.engine import Engine
+from systola.engines.engine import Engine, parameters_of
 from systola.engines.pareto import PLS
 from systola.engines.race import Race
 from systola.errors import InputError
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
-from systola.islands.identity import identify, identify_islands, parameters_of
+from systola.islands.identity import identify_islands
 from systola.islands.islands import Islands
 from systola.islands.plan import Plan, plan_demes
 from systola.jit.environment import check_environment
@@ -41,11 +44,11 @@ from systola.run.arguments import (
 from systola.run.budget import Stop, guard
 from systola.run.checkpoint import read_state
 from systola.run.ending import attach_result
-from systola.run.engine_search import EngineSearch, rows_of
+from systola.run.engine_search import EngineSearch, identify, rows_of
 from systola.run.execution import Callback, Execution
 from systola.run.loop import Run
 from systola.run.outcome import Told, make_result
-from systola.run.probing import measures_of
+from systola.run.probing import compiles, evaluate_interpreted, measures_of
 from systola.run.race import open_race
 from systola.run.result import Result
 from systola.run.search import Search
@@ -53,6 +56,8 @@ from systola.signals import held_signals, interruptible
 
 if TYPE_CHECKING:
     from systola.backends.cuda import Device
+
+_FEW = 5000  # evaluations, up to which `black-box` was better than simulated annealing
 
 
 def solve(
@@ -137,7 +142,10 @@ def solve(
         elif evaluation_seconds is not None:
             raise InputError("`evaluation_seconds` is for evaluations in processes of their own; give `workers`, too")
         with within_memory(problem):
-            designs = [box.design] if box else plan_demes(problem, engines)
+            if isinstance(engine, Islands):
+                designs = plan_demes(problem, engines)
+            else:
+                designs = [box.design if box else engine.prepare(problem)]
             stop = limit(stop, designs, few, isinstance(engine, Race))
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
@@ -291,6 +299,27 @@ def _fit(
             "PLS, which finds a front"
         )
     return problem, engine, elsewhere
+
+
+def default_algorithm(problem: Problem, elsewhere: bool, stop: Stop) -> str:
+    """What is taken if no engine is named: for few evaluations another one than for many.
+
+    They are few where solutions are measured elsewhere; by the budget; and by how long one takes, where Numba cannot
+    compile it and the budget is in seconds.
+    """
+    if elsewhere:
+        return "black-box"
+    if type(problem).__module__.startswith("systola."):
+        return "auto"
+    expected = math.inf if stop.evaluations is None else stop.evaluations
+    if stop.seconds is not None and not numba.config.DISABLE_JIT:
+        example = problem.encoding.example(space_of(problem))
+        if not compiles(problem, example):
+            began = time.perf_counter()
+            with suppress(Exception):  # whatever it is, the run will tell it
+                evaluate_interpreted(problem, example)
+            expected = min(expected, stop.seconds / max(1e-9, time.perf_counter() - began))
+    return "black-box" if expected < _FEW else "auto"
 
 
 def _open_session(setup: Setup, backend: str, threads: int | None, device: Device | None) -> Session:

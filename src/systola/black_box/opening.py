@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import time
 from concurrent.futures import Executor
-from contextlib import suppress
 from typing import Any
-
-import numba
 
 from systola.black_box.worker_search import WorkerSearch
 from systola.engines.engine import Engine, check_number
@@ -16,11 +11,7 @@ from systola.engines.race import Race
 from systola.errors import InputError
 from systola.islands.islands import Islands
 from systola.model.objective import MOST_MEASURES
-from systola.model.problem import Problem, senses_of, space_of
-from systola.run.budget import Stop
-from systola.run.probing import compiles, evaluate_interpreted
-
-_FEW = 5000  # evaluations, up to which `black-box` was better than simulated annealing
+from systola.model.problem import Problem, senses_of
 
 
 def open_workers(
@@ -35,27 +26,6 @@ def open_workers(
     refuse_other_ways("with `workers`", engine, *where)
     assert not isinstance(engine, Islands)
     return WorkerSearch(problem, engine, seed, where[0] == "cpu", workers, evaluation_seconds)
-
-
-def default_algorithm(problem: Problem, elsewhere: bool, stop: Stop) -> str:
-    """What is taken if no engine is named: for few evaluations another one than for many.
-
-    They are few where solutions are measured elsewhere; by the budget; and by how long one takes, where Numba cannot
-    compile it and the budget is in seconds.
-    """
-    if elsewhere:
-        return "black-box"
-    if type(problem).__module__.startswith("systola."):
-        return "auto"
-    expected = math.inf if stop.evaluations is None else stop.evaluations
-    if stop.seconds is not None and not numba.config.DISABLE_JIT:
-        example = problem.encoding.example(space_of(problem))
-        if not compiles(problem, example):
-            began = time.perf_counter()
-            with suppress(Exception):  # whatever it is, the run will tell it
-                evaluate_interpreted(problem, example)
-            expected = min(expected, stop.seconds / max(1e-9, time.perf_counter() - began))
-    return "black-box" if expected < _FEW else "auto"
 
 
 def refuse_other_ways(how: str, engine: Any, backend: str, threads: int | None) -> None:

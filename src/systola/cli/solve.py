@@ -83,13 +83,13 @@ def solve(**options: Any) -> None:
     2 bad input, 3 interrupted (best so far printed), 4 internal check failed, 5 nothing feasible found (the least
     infeasible printed).
     """
-    from systola.black_box.opening import default_algorithm
     from systola.engines.catalog import settings_of
+    from systola.engines.engine import parameters_of
     from systola.formats.source import Source
     from systola.islands import mpi
-    from systola.islands.identity import parameters_of
     from systola.run.arguments import limit
     from systola.run.budget import Stop, guard
+    from systola.solve import default_algorithm
     from systola.solve import solve as run
 
     plan = _merge(options)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from systola.model.capabilities import Buffer
 from systola.model.encodings import Array, sample
 from systola.model.problem import Problem
 from systola.model.rng import START
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dispatched
@@ -185,3 +188,20 @@ class Engine(Protocol):
 
 # What a parameter of an engine may be.
 Parameter: TypeAlias = "Array | np.generic | Callable[..., Any] | Engine | Sequence[Parameter] | float | str | None"
+
+
+def parameters_of(engine: Engine | DataclassInstance) -> dict[str, Any]:
+    """The parameters of an engine as plain data; arrays as nested lists."""
+    values = {f.name: getattr(engine, f.name) for f in fields(engine)}  # type: ignore[arg-type]
+    return {k: as_data(v) for k, v in values.items() if v is not None}
+
+
+def as_data(value: Parameter) -> Any:
+    """A parameter as plain data."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if callable(value):
+        return f"{value.__module__}.{value.__qualname__}"
+    if is_dataclass(value):
+        return {"algorithm": getattr(value, "name", type(value).__name__), **parameters_of(value)}
+    return [as_data(v) for v in value] if isinstance(value, (tuple, list)) else value

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from systola.backends.session import Session, Setup
+from systola.engines.engine import Design, Engine, parameters_of
 from systola.engines.migration import supports_migration
 from systola.errors import InputError
 from systola.jit.records import Record
 from systola.model.encodings import Array, Solutions
 from systola.model.population import Population
-from systola.model.problem import Problem, space_of
+from systola.model.problem import Problem, digest_of, space_of
 from systola.reading import is_whole
 from systola.run.faults import check_faults, explaining_errors
 from systola.run.search import Found, Saved, Search
+from systola.version import __version__
 
 _LONG_SECONDS = 0.2  # a step that takes longer is made a few lanes at a time
 _IMMIGRANTS = "immigrants"  # among saved arrays
@@ -37,6 +39,18 @@ def rows_of(problem: Problem, solutions: Solutions, most: int) -> Array:
 def _store(problem: Problem, solutions: Solutions) -> Array:
     """Rows of storage; the encoding says what is wrong with whatever is no solution."""
     return problem.encoding.store(space_of(problem), solutions)
+
+
+def identify(problem: Problem, design: Design, engine: Engine, seed: int) -> dict[str, Any]:
+    """What a checkpoint of one search must have been made with."""
+    return {
+        "problem": digest_of(problem),
+        "algorithm": engine.name,
+        "parameters": parameters_of(engine),
+        "operators": type(design.record).__name__,
+        "seed": seed,
+        "version": __version__,
+    }
 
 
 class EngineSearch(Search):

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from systola.engines.engine import Engine
+from systola.engines.engine import Engine, parameters_of
 from systola.engines.pareto import PLS
 from systola.engines.tabu import Tabu
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
-from systola.islands.identity import parameters_of
 from systola.lab.experiment import Job
 from systola.lab.profile import MOMENTS, REPEATS, profile_search
 from systola.lab.published import load_figures

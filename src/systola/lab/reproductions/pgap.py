@@ -13,9 +13,9 @@ from math import ceil, inf, isfinite
 from statistics import fmean
 from typing import Any
 
+from systola.engines.engine import parameters_of
 from systola.engines.steady_state import SteadyState
 from systola.errors import InputError
-from systola.islands.identity import parameters_of
 from systola.islands.islands import Islands
 from systola.lab.experiment import Job
 from systola.lab.published import PublishedFigures, load_figures

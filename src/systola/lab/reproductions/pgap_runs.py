@@ -10,9 +10,9 @@ from typing import Any
 import numba
 import numpy as np
 
+from systola.engines.engine import parameters_of
 from systola.engines.steady_state import SteadyState
 from systola.errors import InputError
-from systola.islands.identity import parameters_of
 from systola.islands.islands import Islands
 from systola.lab.experiment import Job
 from systola.lab.reproductions.effort import OnDone

@@ -14,11 +14,10 @@ from statistics import fmean
 from typing import Any
 
 from systola.engines.cellular import Cellular
-from systola.engines.engine import Engine
+from systola.engines.engine import Engine, parameters_of
 from systola.engines.presets import recommend
 from systola.errors import InputError
 from systola.formats.catalog import open_instance
-from systola.islands.identity import parameters_of
 from systola.lab.experiment import Job
 from systola.lab.published import load_figures
 from systola.lab.reproductions.contenders import Contender as PlainContender
