@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from systola.black_box.evaluation import shown
 from systola.black_box.search import AskingSearch
@@ -77,7 +78,7 @@ class AskAndTell:
             found[row] = self._search.decisions(entry)
         return found
 
-    def tell(self, solutions: Solutions, values: Any) -> None:
+    def tell(self, solutions: Solutions, values: ArrayLike) -> None:
         """What solutions that were asked for are worth; some of them or all, in any order.
 
         Parameters
@@ -112,7 +113,7 @@ class AskAndTell:
         if not search.waiting and not self._over:
             self._go_on()
 
-    def _read(self, values: Any, count: int) -> list[tuple[Any, ...]]:
+    def _read(self, values: ArrayLike, count: int) -> list[tuple[Any, ...]]:
         """The measures of so many solutions; an InputError if they are none."""
         wanted = self._search.session.values.table.values.shape[1]
         try:

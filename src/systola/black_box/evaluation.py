@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from systola.backends.cpu import evaluate_compiled
 from systola.errors import ObjectiveError
@@ -89,11 +90,11 @@ class Objective:
         return Failure(f"must return a number or a tuple of at most {MOST_MEASURES} numbers, but returned {value!r}")
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: float | np.generic) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating, np.bool_))
 
 
-def check_measures(problem: Problem, decisions: Array, values: tuple[Any, ...], count: int, dtype: Any) -> None:
+def check_measures(problem: Problem, decisions: Array, values: tuple[Any, ...], count: int, dtype: DTypeLike) -> None:
     """An ObjectiveError if an evaluation does not fit those before it, or is not finite."""
     told = values[0] if len(values) == 1 else values
     if len(values) != count:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from typing import Any
 
 from systola.black_box.worker_search import WorkerSearch
 from systola.engines.engine import Engine, check_number
@@ -28,7 +27,7 @@ def open_workers(
     return WorkerSearch(problem, engine, seed, where[0] == "cpu", workers, evaluation_seconds)
 
 
-def refuse_other_ways(how: str, engine: Any, backend: str, threads: int | None) -> None:
+def refuse_other_ways(how: str, engine: Engine | Islands, backend: str, threads: int | None) -> None:
     """An InputError if the engine's kernels are to run where solutions cannot be measured from outside."""
     if isinstance(engine, Islands):
         raise InputError(f"{how} there is one population, but islands have several; name the engine of a deme")

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from systola.backends.asking import AskingSession, open_session
 from systola.backends.session import Setup
@@ -67,7 +68,7 @@ class AskingSearch(Search):
                 raise
             raise InputError(f"{error}; capabilities are not used where solutions are measured elsewhere") from None
 
-    def prepare(self, measures: int, dtype: Any) -> None:
+    def prepare(self, measures: int, dtype: DTypeLike) -> None:
         """So many measures of this type are told of a solution; before all else."""
         twin = as_black_box(self.problem, measures)
         self.design = self._prepare_engine(twin)

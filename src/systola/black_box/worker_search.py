@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from concurrent.futures import Executor
-from typing import Any
 
 import numpy as np
 
@@ -147,10 +146,10 @@ class WorkerSearch(AskingSearch):
         self._evaluator.close()
 
 
-def check_workers(workers: Any, evaluation_seconds: Any) -> None:
+def check_workers(workers: int | Executor, evaluation_seconds: float | None) -> None:
     """An InputError if they are none."""
     count = isinstance(workers, (int, np.integer)) and not isinstance(workers, bool)
-    if count and not 1 <= workers <= _MOST_WORKERS:
+    if isinstance(workers, (int, np.integer)) and count and not 1 <= workers <= _MOST_WORKERS:
         raise InputError(f"`1 <= workers <= {_MOST_WORKERS}` must hold, but got {workers}")
     if not count and not callable(getattr(workers, "submit", None)):
         raise InputError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from systola.jit.dispatch import Implementation
 from systola.model.capabilities import TieBreak
 from systola.model.problem import Problem, kernel_fields, register_functions
 from systola.model.value_table import ValueTable, look_up
@@ -37,7 +38,7 @@ def _four(self: Any, x: Any) -> Any:
     return values[row, 0], values[row, 1], values[row, 2], values[row, 3]
 
 
-_EVALUATE = (_one, _two, _three, _four)
+_EVALUATE: tuple[Implementation, ...] = (_one, _two, _three, _four)
 
 
 def as_black_box(problem: Problem, measures: int) -> Problem:

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 from numba import types
 from numba.extending import overload
 
 from systola.jit.dispatch import Implementation, dispatched, dispatched_objective, implementation_of
 
 MOST_MEASURES = 4  # in a returned tuple
+Returned: TypeAlias = "float | np.generic | tuple[float | np.generic, ...]"  # by `evaluate`
 
 
 @dispatched_objective

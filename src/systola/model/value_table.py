@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
+from numpy.typing import DTypeLike
 
 from systola.jit.atomics import store
 from systola.jit.compile import inlined
@@ -123,7 +124,7 @@ class Values:
         The stop flag of the lanes that look solutions up.
     """
 
-    def __init__(self, blank: Array, measures: int, dtype: Any, most: int, stop: Array) -> None:
+    def __init__(self, blank: Array, measures: int, dtype: DTypeLike, most: int, stop: Array) -> None:
         self._most, self._stop = most, stop
         self._weights = np.random.default_rng(0).integers(0, 2**64, blank.shape[0], np.uint64)
         solutions, values = np.zeros((0, blank.shape[0]), blank.dtype), np.zeros((0, measures), dtype)

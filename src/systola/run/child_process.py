@@ -10,13 +10,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import connection, resource_tracker
 from multiprocessing.connection import Connection
-from typing import Any
+from types import FrameType
+from typing import Any, Generic, TypeVar
 
 _STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _LAST_BREATH = 2.0  # seconds from the end of a pipe to that of the process
 
 
-class ChildProcess:
+Message = TypeVar("Message")  # what it is told, of any type that can be pickled
+
+
+class ChildProcess(Generic[Message]):
     """Spawned, never forked: a fork after threads were started can hang.
 
     Parameters
@@ -39,7 +43,7 @@ class ChildProcess:
         self._is_ended = False
         theirs.close()  # so that its death is the end of the pipe
 
-    def send(self, message: Any) -> None:
+    def send(self, message: Message) -> None:
         """Tell it something; if it has died, the end of the pipe will tell."""
         with suppress(OSError):
             self.pipe.send(message)
@@ -106,5 +110,5 @@ def lead_own_group() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
 
 
-def _leave_it_to_the_parent(number: int, frame: Any) -> None:
+def _leave_it_to_the_parent(number: int, frame: FrameType | None) -> None:
     pass

@@ -17,7 +17,7 @@ from systola.model.capabilities import Bound, capability
 from systola.model.encodings import Array
 from systola.model.exact import check_exactly
 from systola.model.names import labels_of
-from systola.model.objective import violation
+from systola.model.objective import Returned, violation
 from systola.model.problem import digest_of, record_of, senses_of, space_of
 from systola.pareto.archive import nondominated
 from systola.run.budget import explain_cap
@@ -58,7 +58,7 @@ class Told:
     archiving: PLS | None = None  # the engine, if it keeps a front
 
 
-def make_result(run: Execution, told: Told, compiled: bool, measured: Any = None) -> Result:
+def make_result(run: Execution, told: Told, compiled: bool, measured: Returned | None = None) -> Result:
     """The result of a run, its best solution evaluated anew; `measured` is what a user has told of it instead."""
     problem, seconds = run.problem, run.seconds  # what follows may be compiled first, and is no part of the run
     best = run.best()

@@ -13,7 +13,7 @@ from systola.backends.cpu import evaluate_compiled
 from systola.errors import InputError, ObjectiveError, SlowObjectiveWarning
 from systola.jit.records import widen
 from systola.model.encodings import Array
-from systola.model.objective import MOST_MEASURES, evaluate
+from systola.model.objective import MOST_MEASURES, Returned, evaluate
 from systola.model.problem import Problem, record_of, senses_of
 from systola.run.faults import explain_refusal
 
@@ -48,7 +48,7 @@ def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int
     return compiled, *kind_of_measures(problem, value, compiled)
 
 
-def kind_of_measures(problem: Problem, value: Any, compiled: bool) -> tuple[int, Any]:
+def kind_of_measures(problem: Problem, value: Returned, compiled: bool) -> tuple[int, Any]:
     """How many numbers the objective returns, and of which type, by what it returned once."""
     values = value if isinstance(value, tuple) else (value,)
     if not 1 <= len(values) <= MOST_MEASURES or not all(
