@@ -40,6 +40,7 @@ for how, module, name in json.loads(sys.argv[1]):
         setattr(owner, last, reshaped)
 
 import systola as sy
+from conftest import OneMax
 from systola.backends import cpu
 from systola.jit import private, thread_team
 
@@ -47,17 +48,7 @@ calls = []
 usual = private.compiled_for
 thread_team.compiled_for = lambda *args: calls.append(usual(*args)) or calls[-1]
 
-class Mine(sy.Problem):
-    encoding = sy.Binary("n")
-    n: int
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(self.n):
-            total += x[i] * (i if i % 3 else -i)
-        return total
-
-found = sy.solve(Mine(40), sy.RS(size=40), stop=sy.Iterations(20), seed=5, threads=2)
+found = sy.solve(OneMax(40), sy.RS(size=40), stop=sy.Iterations(20), seed=5, threads=2)
 numbers = [found.objective, found.found_at, found.solution.tolist(), [s.objective for s in found.trace.samples]]
 print(json.dumps({
     "numbers": repr(numbers),
@@ -97,10 +88,11 @@ PARTS = {
 }
 
 
-def run(cache, *changes):
+def run(kept, *changes):
+    path = os.pathsep.join(p for p in sys.path if p)  # for conftest
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, json.dumps(changes)],
-        env={**os.environ, "SYSTOLA_CACHE_DIR": str(cache)},
+        env={**os.environ, "PYTHONPATH": path, **kept},
         capture_output=True,
         text=True,
         timeout=300,
@@ -111,14 +103,15 @@ def run(cache, *changes):
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory):
-    found, told = run(tmp_path_factory.mktemp("usual"))
+def usual():
+    """By the kernels of these tests, which other tests compile, too."""
+    found, told = run({})
     assert told == ""
     return found
 
 
 def check(usual, cache, changes, lost):
-    found, told = run(cache, *changes)
+    found, told = run({"SYSTOLA_CACHE_DIR": str(cache)}, *changes)
     assert (found["numbers"], found["backend"]) == (usual["numbers"], "cpu")
     assert {name for name, there in found["has"].items() if not there} == lost
     assert told.count("CacheWarning: compiled kernels cannot be kept with Numba") == ("cache" in lost)
