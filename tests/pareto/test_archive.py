@@ -38,10 +38,11 @@ def naive(members, candidates):
 def swift_naive(members, candidates):
     """The same for thousands."""
     together = np.concatenate([members, candidates])
+    columns = np.ascontiguousarray(together.T)
     kept = np.ones(len(together), bool)
     for i, vector in enumerate(together):
-        no_larger = (together <= vector).all(axis=1)
-        equal = no_larger & (together == vector).all(axis=1)
+        no_larger = np.logical_and.reduce([column <= x for column, x in zip(columns, vector, strict=True)])
+        equal = np.logical_and.reduce([column == x for column, x in zip(columns, vector, strict=True)])
         kept[i] = not (no_larger & ~equal).any() and not equal[:i].any()
     return kept[: len(members)].tolist(), kept[len(members) :].tolist()
 
@@ -62,11 +63,14 @@ def sift_interpreted(*args):
     archive._sift(*args, team, 0)
 
 
-def all_ways(members, candidates, k=None):
+WAYS = (lambda *args: sift(*args, threads=1), sift_interpreted, lambda *args: sift(*args, threads=2))
+
+
+def all_ways(members, candidates, k=None, ways=WAYS):
     """What each way to sift says; the room starts with numbers that mean nothing."""
     m, c, k = len(members), len(candidates), k or candidates.shape[1]
     answers = []
-    for way in (lambda *args: sift(*args, threads=1), lambda *args: sift(*args, threads=2), sift_interpreted):
+    for way in ways:
         room = make_room(m, c, k, candidates.dtype)
         for array in room[:7] + room[8:]:
             array[...] = 77
@@ -91,7 +95,9 @@ def test_few_vectors(kind, k, m, c, spread, extremes, seed):
     candidates = some_vectors(draws, c, k, spread, kind, extremes)
     wanted = naive(members, candidates)
     assert tuple(a.tolist() for a in merge(members, candidates)) == wanted
-    assert all_ways(members, candidates) == [wanted] * 3
+    # Threads have nothing to share among so few, and wait for each other for long on a busy machine: some are enough.
+    ways = WAYS if c % 8 == 0 else WAYS[:2]
+    assert all_ways(members, candidates, ways=ways) == [wanted] * len(ways)
 
 
 @for_vectors(most=600, spreads=[3, 30, 10**6])
@@ -135,7 +141,7 @@ def test_crowds(kind, m):
     near[4000:] = near[:1000]
     wanted = swift_naive(members, near)
     assert 0 < sum(wanted[1]) < 4000
-    assert all_ways(members, near)[:2] == [wanted] * 2
+    assert all_ways(members, near, ways=WAYS[::2]) == [wanted] * 2
 
 
 @settings(deadline=None, max_examples=40)
