@@ -172,9 +172,16 @@ def test_moves_of_a_ring(n):
     check_problem(ring(QuickTrip, n), trials=100)
 
 
-@pytest.mark.parametrize("backend", ["python", "cpu"])
-@pytest.mark.parametrize("neighbourhood", ["reversal", "insertion"])
-@pytest.mark.parametrize("engine", [sy.HillClimbing, sy.Tabu])
+@pytest.mark.parametrize(
+    ("engine", "neighbourhood", "backend"),
+    [
+        *((engine, move, "python") for engine in (sy.HillClimbing, sy.Tabu) for move in ("reversal", "insertion")),
+        (sy.HillClimbing, "reversal", "cpu"),
+        (sy.Tabu, "insertion", "cpu"),
+        pytest.param(sy.HillClimbing, "insertion", "cpu", marks=pytest.mark.long),
+        pytest.param(sy.Tabu, "reversal", "cpu", marks=pytest.mark.long),
+    ],
+)
 def test_moves_by_state_give_the_same_walk(engine, neighbourhood, backend):
     walks = [
         sy.solve(ring(kind), engine(neighbourhood=neighbourhood), stop=sy.Iterations(25), seed=3, backend=backend)
