@@ -243,7 +243,7 @@ ENGINES = {
     "hill": sy.HillClimbing(),
     "tabu": sy.Tabu(),
 }
-LONG = ("line-sweep", "sgs", "sgs-e", "sns", "sga", "hill")
+LONG = ("line-sweep", "sgs-e", "sns", "sga", "hill", "tabu")
 
 
 @pytest.mark.parametrize(
@@ -331,10 +331,11 @@ class Undefined(OneMax):
         return total if 4 * total < 3 * self.n else np.nan
 
 
-def test_an_objective_that_fails_ends_all_demes():
-    for synchronous in (False, True):
-        with pytest.raises(sy.ObjectiveError, match="returned NaN"):
-            run(Islands(sy.SteadyState(size=20), 4, synchronous=synchronous), 10**6, Undefined(40))
+@pytest.mark.parametrize("backend", ["python", pytest.param("cpu", marks=pytest.mark.long)])
+@pytest.mark.parametrize("synchronous", [False, True])
+def test_an_objective_that_fails_ends_all_demes(synchronous, backend):
+    with pytest.raises(sy.ObjectiveError, match="returned NaN"):
+        run(Islands(sy.SteadyState(size=20), 4, synchronous=synchronous), 10**6, Undefined(40), backend=backend)
 
 
 def test_callback_and_target_end_a_run():

@@ -90,7 +90,7 @@ def test_recorded_ranks_are_replayed_by_threads(tmp_path):
         assert [one[k] for k in names] == [two[k] for k in names]
 
 
-@pytest.mark.parametrize("synchronous", ["true", "false"])
+@pytest.mark.parametrize("synchronous", ["true", pytest.param("false", marks=pytest.mark.long)])
 def test_a_killed_rank_and_other_numbers_of_ranks(tmp_path, synchronous):
     """kill -9 of one rank ends the job; it goes on from the checkpoint on fewer ranks and loses nothing."""
     manifest = tmp_path / "manifest.json"
@@ -235,7 +235,10 @@ def test_a_simulation_measures_messages_between_the_processes_of_its_job(tmp_pat
     assert "this job has 2 processes" in done.stderr
 
 
-@pytest.mark.parametrize("whole_job", [True, False], ids=["launcher", "one rank"])
+@pytest.mark.parametrize(
+    "whole_job",
+    [pytest.param(True, id="launcher"), pytest.param(False, id="one rank", marks=pytest.mark.long)],
+)
 def test_a_signal_ends_the_job_with_its_best_solution_and_a_checkpoint(whole_job, tmp_path):
     folder, pid_of = tmp_path / "demes", tmp_path / "rank"
     script = (

@@ -88,10 +88,10 @@ PARTS = {
 }
 
 
-def run(cache, *changes):
+def run(kept, *changes):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, json.dumps(changes)],
-        env={**os.environ, "SYSTOLA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **kept},
         capture_output=True,
         text=True,
         timeout=300,
@@ -102,14 +102,15 @@ def run(cache, *changes):
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory):
-    found, told = run(tmp_path_factory.mktemp("usual"))
+def usual():
+    """By the kernels of these tests, which other tests compile, too."""
+    found, told = run({})
     assert told == ""
     return found
 
 
 def check(usual, cache, changes, lost):
-    found, told = run(cache, *changes)
+    found, told = run({"SYSTOLA_CACHE_DIR": str(cache)}, *changes)
     assert (found["numbers"], found["backend"]) == (usual["numbers"], "cpu")
     assert {name for name, there in found["has"].items() if not there} == lost
     assert told.count("CacheWarning: compiled kernels cannot be kept with Numba") == ("cache" in lost)
