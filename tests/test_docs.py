@@ -18,12 +18,14 @@ import shlex
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
+from _pytest.mark import ParameterSet
 
 import systola as sy
 from systola.cli import cli
@@ -74,6 +76,13 @@ LONG = {
     "systola bench --repeat 9 --threads 1 --json",
     "systola bench --backend cuda",
 }
+# Executed by the long tests only: they compile kernels that no other of the usual tests needs.
+SLOW = {
+    "systola solve qap:grid-5x6 --target 65096",
+    "systola solve flowshop:ta031 --seconds 2",
+    "systola solve gap:c-5x100 --seconds 2",
+}
+SLOW_PAGES = ("own-operator.md", "islands.md", "methods.md")  # the same of their Python
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
@@ -150,14 +159,20 @@ def fits(printed: str, promised: str) -> bool:
 NEEDED = {"tables.md": ("pandas", "networkx")}  # by pages about other packages
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(p, id=p.name, marks=pytest.mark.long if p.name in ("own-operator.md", "islands.md") else [])
-        for p in PAGES
-    ],
-)
-def test_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def pages_and_parts() -> Iterator[ParameterSet]:
+    """Whole pages; those with slow commands as usual tests without them, too."""
+    for page in PAGES:
+        has_slow = any(command in SLOW for block in blocks_of(page) for command in commands_of(block))
+        if has_slow:
+            yield pytest.param(page, False, id=page.name)
+        is_long = has_slow or page.name in SLOW_PAGES
+        yield pytest.param(
+            page, True, id=f"{page.name}-whole" if has_slow else page.name, marks=pytest.mark.long if is_long else []
+        )
+
+
+@pytest.mark.parametrize(("page", "whole"), pages_and_parts())
+def test_blocks(page: Path, whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in NEEDED.get(page.name, ()):
         pytest.importorskip(package, reason=f"{page.name} is about {package}")
     monkeypatch.chdir(tmp_path)
@@ -168,7 +183,7 @@ def test_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             printed = run_python(block, page, names)
         elif block.language == "bash":
             for command in commands_of(block):
-                if command in LONG:
+                if command in LONG or (command in SLOW and not whole):
                     parse_command(command)
                 elif command.startswith("systola "):
                     printed += run_command(command)
@@ -181,7 +196,7 @@ def test_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_lists_name_what_is_there() -> None:
     written = {c for page in PAGES for b in blocks_of(page) if b.language == "bash" for c in commands_of(b)}
-    assert not (PLAIN | LONG) - written
+    assert not (PLAIN | LONG | SLOW) - written
 
 
 @pytest.mark.long
