@@ -507,6 +507,6 @@ def test_seeds_and_a_pool(solve, call, tmp_path):
     best = max(facts["runs"], key=lambda run: (-run["violation"], run["objective"]))
     assert facts["objective"] == best["objective"] == facts["pool"][0]["objective"]
     code, out, _ = call(*SMALL, "--iterations", "3", "--seed", "5", "--seeds", "3", "--pool", "4", "--quiet")
-    assert code == 0
+    assert code == (0 if facts["feasible"] else 5)
     assert f"5: {facts['runs'][0]['objective']:,}" in out
     assert "4 different solutions" in out
