@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ from systola.black_box.ask_and_tell import AskAndTell
 from systola.black_box.opening import check_measures_told, open_workers, refuse_other_ways
 from systola.black_box.search import AskingSearch
 from systola.engines.catalog import make_engine
-from systola.engines.engine import Engine, parameters_of
+from systola.engines.engine import Engine, check_number, parameters_of
 from systola.engines.pareto import PLS
 from systola.engines.race import Race
 from systola.errors import InputError
@@ -43,6 +45,7 @@ from systola.run.arguments import (
 )
 from systola.run.budget import Stop, guard
 from systola.run.checkpoint import read_state
+from systola.run.compiling import LOG, telling_of_compiling
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, identify, rows_of
 from systola.run.execution import Callback, Execution
@@ -52,6 +55,7 @@ from systola.run.probing import compiles, evaluate_interpreted, measures_of
 from systola.run.race import open_race
 from systola.run.result import Result
 from systola.run.search import Search
+from systola.run.seeds import best_of_runs
 from systola.signals import held_signals, interruptible
 
 if TYPE_CHECKING:
@@ -79,6 +83,8 @@ def solve(
     replay: str | Path | None = None,
     workers: int | Executor | None = None,
     evaluation_seconds: float | None = None,
+    seeds: int | None = None,
+    pool: int = 0,
 ) -> Result:
     """Search for the best solution of a problem.
 
@@ -119,6 +125,12 @@ def solve(
         not. The run is the same, bit for bit, for any number of them. See docs/expensive.md.
     evaluation_seconds : float, optional
         With so many processes: how long one evaluation may take.
+    seeds : int, optional
+        Make so many runs, with the seeds from `seed` on, each with the whole budget. The result is the best one, the
+        first of equals; all of them are in its `runs`.
+    pool : int
+        How many different solutions the result's `pool` has at most: the best ones that the engine, or with `seeds`
+        all runs, hold in the end.
 
     Returns
     -------
@@ -130,6 +142,16 @@ def solve(
     seed = check_seed(seed)
     check_options(callback, checkpoint_every, instance)
     check_paths(checkpoint=checkpoint, resume=resume, record=record, replay=replay)
+    check_number("pool", pool, 0, 10**6)
+    if seeds is not None:
+        if any((checkpoint, resume, record, replay)):
+            raise InputError("`seeds` makes several runs, and checkpoints and records are of one; leave them out")
+        one = partial(solve, problem, engine, stop=stop, backend=backend, threads=threads, start=start, pool=pool)
+        one = partial(one, callback=callback, instance=instance, device=device, workers=workers)
+        check_problem(problem)
+        check_number("seeds", seeds, 1, 10**6)
+        one = partial(one, evaluation_seconds=evaluation_seconds)
+        return best_of_runs(one, problem, range(seed, seed + seeds), pool)
     with interruptible():  # until there is something to lose
         stop, automatic = make_stop(stop), engine in (None, "auto")
         problem, engine, few = _fit(problem, engine, stop, workers is not None)
@@ -150,7 +172,8 @@ def solve(
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
-        compiled, measures, dtype = (False, 1, None) if box else measures_of(problem, probe, backend)
+        with telling_of_compiling(type(problem).__name__, callback is None) as probing:
+            compiled, measures, dtype = (False, 1, None) if box else measures_of(problem, probe, backend)
         saving = Path(checkpoint) if checkpoint else None, checkpoint_every
         backend = backend if compiled else "python"
         run: Execution
@@ -186,10 +209,16 @@ def solve(
             identity = identify(problem, designs[0], engine, seed)
             state = read_state(resume, identity) if resume else None
             run = Run(search, stop, callback, *saving, identity, state)
-        run.compile()
+        with telling_of_compiling(type(problem).__name__, callback is None) as compiling:
+            run.compile()
+    LOG.info("%s, %s, seed %d: started", instance or problem, engine.name, seed)
     with held_signals(run.ask_to_stop) as run.interruption:
         run.go(given)
-        result = _result_of(run, engine, instance, compiled)
+        told = _told_of(run, engine, instance, compiled)
+        result = make_result(run, replace(told, pool=pool, compiling=probing.seconds + compiling.seconds))
+    LOG.info("%s, %s, seed %d: %r", instance or problem, engine.name, seed, result)
+    for note in result.notes:
+        LOG.warning("%s, %s, seed %d: %s", instance or problem, engine.name, seed, note)
     if run.failure:
         attach_result(run.failure, result)
         raise run.failure
@@ -273,7 +302,7 @@ def ask_and_tell(
     identity = identify(problem, search.design, chosen, seed)
     state = read_state(resume, identity) if resume else None
     run = Run(search, budget, identity=identity, resumed=state)
-    asking = AskAndTell(run, search, lambda run: _result_of(run, chosen, "", compiled=False))
+    asking = AskAndTell(run, search, lambda run: make_result(run, _told_of(run, chosen, "", compiled=False)))
     asking.begin(() if start is None else start)
     return asking
 
@@ -330,8 +359,15 @@ def _open_session(setup: Setup, backend: str, threads: int | None, device: Devic
     return cpu.CpuSession(setup, threads, compiled=backend == "cpu")
 
 
-def _result_of(run: Execution, engine: Engine | Islands, instance: str, compiled: bool) -> Result:
+def _told_of(run: Execution, engine: Engine | Islands, instance: str, compiled: bool) -> Told:
     asking = run.search if isinstance(run, Run) and isinstance(run.search, AskingSearch) else None
     run.notes.extend(note for note in (asking.notes if asking else ()) if note not in run.notes)
-    told = Told(engine.name, parameters_of(engine), instance, engine if isinstance(engine, PLS) else None)
-    return make_result(run, told, compiled, asking.told_of_best() if asking else None)
+    return Told(
+        algorithm=engine.name,
+        parameters=parameters_of(engine),
+        instance=instance,
+        compiled=compiled,
+        archiving=engine if isinstance(engine, PLS) else None,
+        elsewhere=asking is not None,
+        measured=asking.told_of_best() if asking else None,
+    )

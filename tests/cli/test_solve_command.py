@@ -42,7 +42,7 @@ def solve(call):
         code, out, err = call(*args, "--json")
         facts = json.loads(out)
         assert (code, err == "") == ((0, True) if facts["feasible"] else (5, False))
-        for name in ("seconds", "threads"):
+        for name in ("seconds", "compile_seconds", "threads"):
             del facts[name]
         del facts["trace"]["seconds"]
         return facts
@@ -499,3 +499,14 @@ def test_workers_where_they_cannot_be(args, sentence, call):
     code, out, err = call("mkp:20x3", *args)
     assert (code, out) == (2, "")
     assert sentence in err
+
+
+def test_seeds_and_a_pool(solve, call, tmp_path):
+    facts = solve(*SMALL, "--iterations", 3, "--seed", 5, "--seeds", 3, "--pool", 4)
+    assert [run["seed"] for run in facts["runs"]] == [5, 6, 7]
+    best = max(facts["runs"], key=lambda run: (-run["violation"], run["objective"]))
+    assert facts["objective"] == best["objective"] == facts["pool"][0]["objective"]
+    code, out, _ = call(*SMALL, "--iterations", "3", "--seed", "5", "--seeds", "3", "--pool", "4", "--quiet")
+    assert code == (0 if facts["feasible"] else 5)
+    assert f"5: {facts['runs'][0]['objective']:,}" in out
+    assert "4 different solutions" in out

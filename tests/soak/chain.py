@@ -23,7 +23,7 @@ from deck import Case
 from family import alive, command_of, descendants, end_all
 
 VOLATILE = {
-    *("seconds", "threads", "versions", "ranks"),
+    *("seconds", "compile_seconds", "threads", "versions", "ranks"),
     *("computing", "migrating", "iterations_per_second", "communication_share"),
 }
 ENVIRONMENT = {

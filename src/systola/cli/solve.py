@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 _SINGLE_KEYS = (
     *("instance", "problem", "data", "algorithm", "seed", "backend", "threads"),
-    *("workers", "evaluation_seconds"),
+    *("workers", "evaluation_seconds", "seeds", "pool"),
 )
 _CONFIG_KEYS = (*_SINGLE_KEYS, "stop", "fields", "parameters", "islands", "deme")
 _DEME_KEYS = ("algorithm", "parameters")
 _TYPES: tuple[tuple[str, Any, str, str], ...] = (
     *((key, str, f"`{key}`", "a text") for key in ("instance", "problem", "data", "algorithm", "backend")),
     *((key, dict, f"[{key}]", "a table of keys and values") for key in ("fields", "parameters", "islands")),
-    *((key, int, f"`{key}`", "a whole number") for key in ("seed", "threads", "workers")),
+    *((key, int, f"`{key}`", "a whole number") for key in ("seed", "threads", "workers", "seeds", "pool")),
     ("evaluation_seconds", (int, float), "`evaluation_seconds`", "a number"),
 )
 _STOP_OPTIONS = ("iterations", "evaluations", "seconds", "target", "stall")
@@ -57,6 +57,8 @@ _STOP_KEYS = (*_STOP_OPTIONS, "cap")
 @click.option("--seed", type=int, help="Same seed, same result. Default 1.")
 @budget_options
 @click.option("--threads", type=int, help="Default: all cores.")
+@click.option("--seeds", type=int, metavar="N", help="Make N runs, with the seeds from --seed on; tell the best one.")
+@click.option("--pool", type=int, metavar="K", help="Keep the K best different solutions in the result.")
 @click.option("--workers", type=int, metavar="N", help="Evaluate in N processes; for objectives that take long.")
 @click.option("--evaluation-seconds", type=float, metavar="S", help="Workers: how long one evaluation may take.")
 @click.option("--backend", type=click.Choice(["cpu", "cuda", "python"]), help="Default cpu.")
@@ -125,7 +127,7 @@ def solve(**options: Any) -> None:
     # Until all is written: a signal ends the run, and what it has found is not lost.
     interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
-        for name in ("checkpoint", "resume", "film", "workers"):
+        for name in ("checkpoint", "resume", "film", "workers", "seeds", "pool"):
             if options[name] or plan.get(name):
                 raise InputError(f"--{name} is for a single run, not for a sweep; leave one of them out")
         _sweep(found, engine, stop, plan, options, quiet)
@@ -146,6 +148,8 @@ def solve(**options: Any) -> None:
             checkpoint=options["checkpoint"],
             checkpoint_every=options["checkpoint_every"],
             resume=options["resume"],
+            seeds=plan.get("seeds"),
+            pool=plan.get("pool", 0),
             workers=plan.get("workers"),
             evaluation_seconds=plan.get("evaluation_seconds"),
             instance=found.name,
@@ -342,6 +346,13 @@ def _describe(result: Result, best_known: float | None) -> str:
     table.add_row("found at", f"step {result.found_at:,} of {result.iterations:,} (stop: {result.stop})")
     table.add_row("speed", f"{result.evaluations:,} solutions in {result.seconds:.2f} s, {rate / 1e6:.3g} M/s")
     table.add_row("run on", f"{result.backend}, {result.threads} threads")
+    if result.race is not None:
+        table.add_row("race", "; ".join(f"{row['algorithm']} {row['verdict']}" for row in result.race))
+    if result.runs is not None:
+        told = ", ".join(f"{run.seed}: {show_number(run.objective)}" for run in result.runs[:12])
+        table.add_row("runs", f"{told}{', ...' if len(result.runs) > 12 else ''}")
+    if result.pool is not None:
+        table.add_row("pool", f"{len(result.pool):,} different solutions; --output or --json has them")
     if result.islands is not None:
         _add_islands(table, result.islands)
     chosen = [i + 1 for i in range(len(result.solution)) if result.solution[i]]

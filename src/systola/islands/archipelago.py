@@ -23,7 +23,7 @@ from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
 from systola.model.encodings import Solutions
-from systola.model.population import ranks_above
+from systola.model.population import Population, ranks_above
 from systola.model.problem import Problem, record_of, space_of
 from systola.run.budget import FOREVER, Budget, Spent, Stop
 from systola.run.ending import ask_to_stop, time_limit
@@ -367,6 +367,9 @@ class Archipelago:
 
     def population(self) -> None:
         """There are many, in other threads and processes."""
+
+    def populations(self) -> list[Population]:
+        return [deme.search.session.population() for deme in self.demes]
 
     def race(self) -> None:
         return None

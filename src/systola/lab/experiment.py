@@ -82,7 +82,15 @@ def do_job(job: Job) -> dict[str, Any]:
     engine = make_engine(job.algorithm, found.problem, job.settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InfeasibleWarning)  # rows say it
-        result = solve(found.problem, engine, stop=job.stop, seed=job.seed, threads=1, instance=found.name)
+        result = solve(
+            found.problem,
+            engine,
+            stop=job.stop,
+            seed=job.seed,
+            threads=1,
+            instance=found.name,
+            callback=lambda progress: None,  # the command shows how far it is, and nothing else may
+        )
     if result.stop == "interrupted":  # what it found so far is not the outcome of this run
         raise KeyboardInterrupt
     return result.to_json()

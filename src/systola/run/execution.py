@@ -122,6 +122,10 @@ class Execution(Protocol):
     def population(self) -> Population | None:
         """A copy of the population, if there is one."""
 
+    def populations(self) -> list[Population]:
+        """Copies of all populations that this process holds."""
+        ...
+
     def report(self) -> dict[str, Any] | None:
         """What islands did; None of a single search."""
 

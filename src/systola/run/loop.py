@@ -134,6 +134,9 @@ class Run:
     def population(self) -> Population | None:
         return self.search.population()
 
+    def populations(self) -> list[Population]:
+        return self.search.populations()
+
     def report(self) -> None:
         return None
 

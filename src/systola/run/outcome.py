@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numba
@@ -18,11 +19,12 @@ from systola.model.encodings import Array
 from systola.model.exact import check_exactly
 from systola.model.names import labels_of
 from systola.model.objective import Returned, violation
-from systola.model.problem import digest_of, record_of, senses_of, space_of
+from systola.model.problem import Problem, digest_of, record_of, senses_of, space_of
 from systola.pareto.archive import nondominated
 from systola.run.budget import explain_cap
 from systola.run.execution import Execution
 from systola.run.faults import explain_fault
+from systola.run.pool import best_different
 from systola.run.probing import evaluate_interpreted
 from systola.run.result import Result
 from systola.run.units import objective_of, violation_of
@@ -55,11 +57,29 @@ class Told:
     algorithm: str
     parameters: dict[str, Any]
     instance: str
+    compiled: bool
     archiving: PLS | None = None  # the engine, if it keeps a front
+    elsewhere: bool = False  # whether solutions are measured by others
+    measured: Returned | None = None  # what they have told of the best one
+    pool: int = 0
+    compiling: float = 0.0  # seconds
 
 
-def make_result(run: Execution, told: Told, compiled: bool, measured: Returned | None = None) -> Result:
-    """The result of a run, its best solution evaluated anew; `measured` is what a user has told of it instead."""
+def _evaluate_plainly(problem: Problem, told: Told, decisions: Array) -> Any:
+    """By the plain objective; of a copy, so that what is reported stays as it is, whatever `evaluate` does to it."""
+    if told.compiled:
+        return cpu.evaluate_compiled(record_of(problem), decisions.copy())
+    return evaluate_interpreted(problem, decisions)
+
+
+def _pool_of(run: Execution, told: Told) -> list[dict[str, Any]]:
+    problem = run.problem
+    evaluate = None if told.elsewhere else partial(_evaluate_plainly, problem, told)
+    return best_different(problem, run.populations(), run.best(), told.pool, evaluate)
+
+
+def make_result(run: Execution, told: Told) -> Result:
+    """The result of a run, its best solution evaluated anew, unless others have measured it."""
     problem, seconds = run.problem, run.seconds  # what follows may be compiled first, and is no part of the run
     best = run.best()
     measures, decisions = best.measures, best.decisions
@@ -69,13 +89,7 @@ def make_result(run: Execution, told: Told, compiled: bool, measured: Returned |
         raise CheckFailed(
             f"an operator of {told.algorithm} broke the encoding of {type(problem).__name__}: {error}"
         ) from None
-    # A copy: what is reported stays as it is, whatever `evaluate` does to what it is given.
-    if measured is not None:
-        plain: Any = measured
-    elif compiled:
-        plain = cpu.evaluate_compiled(record_of(problem), decisions.copy())
-    else:
-        plain = evaluate_interpreted(problem, decisions)
+    plain: Any = _evaluate_plainly(problem, told, decisions) if told.measured is None else told.measured
     again = np.array(plain if isinstance(plain, tuple) else (plain,), measures.dtype)
     exact = measures.dtype == np.int64
     # Integers agree exactly; float sums made in another order may differ by rounding.
@@ -90,7 +104,7 @@ def make_result(run: Execution, told: Told, compiled: bool, measured: Returned |
             f"{type(problem).__name__}.evaluate {explain_fault(problem, decisions)} for the best solution, "
             f"{np.array2string(decisions, threshold=20)}"
         )
-    if measured is None:
+    if told.measured is None:
         check_exactly(problem, decisions, plain, run.stop.seconds)
     measures = again
     broken = violation_of(problem, measures)
@@ -102,8 +116,8 @@ def make_result(run: Execution, told: Told, compiled: bool, measured: Returned |
             f"no feasible solution was found: the best one breaks constraints by {broken:g}; search longer, or check "
             "whether there is one"
         )
-        warnings.warn(notes[-1], InfeasibleWarning, stacklevel=4)
-    found = measures if compiled else np.array(plain if isinstance(plain, tuple) else (plain,))
+        warnings.warn(notes[-1], InfeasibleWarning, stacklevel=3)
+    found = measures if told.compiled else np.array(plain if isinstance(plain, tuple) else (plain,))
     objective = objective_of(problem, found)
     known = capability(problem, Bound)
     bound = known.value(problem) if known else None
@@ -135,6 +149,8 @@ def make_result(run: Execution, told: Told, compiled: bool, measured: Returned |
         front_solutions=front_solutions,
         islands=run.report(),
         race=run.race(),
+        pool=_pool_of(run, told) if told.pool else None,
+        compile_seconds=told.compiling,
         names=labels_of(problem),
         notes=notes,
         versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},

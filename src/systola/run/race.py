@@ -141,6 +141,9 @@ class RaceSearch(Search):
     def population(self) -> Population:
         return self._search.population()
 
+    def populations(self) -> list[Population]:
+        return [racer.search.population() for racer in self.racers if racer.search and racer.started]
+
     def stop(self, at_once: bool = False) -> None:
         self._asked = True
         for racer in self.racers:

@@ -60,6 +60,12 @@ class Result:
         Of a run of islands: how messages fared and what each deme did.
     race : list of dicts, optional
         Of a race between engines: what each of them has found, with how much work, and what became of it.
+    pool : list of dicts, optional
+        If it was asked for: different solutions, the best one first, each with its objective and violation.
+    runs : list of Result, optional
+        Of several seeds: the results of all runs.
+    compile_seconds : float
+        How long kernels were compiled, or loaded, before the run; no part of `seconds`.
     names : Labels, optional
         What decisions and their values are called.
     found_at : int
@@ -96,6 +102,9 @@ class Result:
     front_solutions: Array | None = None
     islands: dict[str, Any] | None = None
     race: list[dict[str, Any]] | None = None
+    pool: list[dict[str, Any]] | None = None
+    runs: list[Result] | None = None
+    compile_seconds: float = 0.0
     names: Labels | None = None
     notes: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
@@ -115,6 +124,8 @@ class Result:
             "race": "; ".join(f"{row['algorithm']} {row['verdict']}" for row in self.race or []),
             "found at": f"step {self.found_at:,} of {self.iterations:,} (stop: {self.stop})",
             "time": f"{self.seconds:.2f} s, {self.evaluations:,} solutions made",
+            "runs": "" if self.runs is None else f"{len(self.runs):,}, of which this is the best",
+            "pool": "" if self.pool is None else f"{len(self.pool):,} different solutions",
             "repeatable": "yes: the same call gives the same result" if self.repeatable else "no",
             "notes": "; ".join(self.notes),
         }
@@ -163,11 +174,14 @@ class Result:
             k: v
             for k, v in self.__dict__.items()
             if k not in ("solution", "trace")
-            and (v is not None or ("front" not in k and k not in ("islands", "race", "names")))
+            and (v is not None or ("front" not in k and k not in ("islands", "race", "pool", "names")))
         }
+        runs = data.pop("runs")
         if self.names and self.names.named:
             data["named_solution"] = self.named_solution
         data = json.loads(json.dumps(data, default=_plain))
+        if runs is not None:
+            data["runs"] = [result.to_json() for result in runs]
         return {"schema": SCHEMA, **data, "solution": self.solution.tolist(), "trace": self.trace.to_json()}
 
     @classmethod
@@ -181,6 +195,10 @@ class Result:
             if data.get("front_solutions") is not None:
                 data["front_solutions"] = np.array(data["front_solutions"])
             data["trace"] = Trace.from_json(data["trace"])
+            if data.get("runs") is not None:
+                data["runs"] = [cls.from_json(run) for run in data["runs"]]
+            if data.get("pool") is not None:
+                data["pool"] = [{**entry, "solution": np.array(entry["solution"])} for entry in data["pool"]]
             data.pop("named_solution", None)  # follows from the names
             if data.get("names") is not None:
                 data["names"] = Labels.from_json(data["names"], data["solution"])
@@ -212,6 +230,10 @@ class Result:
             yield "islands"
         if not _is_none_or(self.race, _is_race):
             yield "race"
+        if not _is_none_or(self.pool, lambda pool: all(_is_pooled(entry, self.solution) for entry in pool)):
+            yield "pool"
+        if not is_number(self.compile_seconds):
+            yield "compile_seconds"
 
     def save(self, path: str | Path) -> None:
         """Write the result: as JSON, which `load` reads, or, if the name ends with .csv, a table of the solution.
@@ -244,6 +266,13 @@ T = TypeVar("T")
 
 def _is_none_or(value: T | None, holds: Callable[[T], bool]) -> bool:
     return value is None or holds(value)
+
+
+def _is_pooled(entry: dict[str, Any], like: Array) -> bool:
+    objective, solution = entry.get("objective"), entry["solution"]
+    numbers = objective if isinstance(objective, list) else [objective]
+    known = bool(numbers) and all(map(is_number, numbers)) and is_number(entry.get("violation"))
+    return known and solution.shape == like.shape and solution.dtype.kind in "biu"
 
 
 def _is_race(told: list[dict[str, Json]]) -> bool:

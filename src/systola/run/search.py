@@ -154,6 +154,11 @@ class Search(Protocol):
         """A copy of the population, if there is one."""
         return None
 
+    def populations(self) -> list[Population]:
+        """Copies of all populations that there are."""
+        population = self.population()
+        return [] if population is None else [population]
+
     def race(self) -> list[dict[str, Any]] | None:
         """Of a race of several searches: what each of them did and what became of it."""
         return None
