@@ -27,6 +27,41 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# The files that take longest, which begin first: else one of them may be the last, and all other processes wait for it.
+SLOWEST = (
+    "backends/test_cuda.py",
+    "golden/test_golden.py",
+    "islands/test_mpi.py",
+    "test_docs.py",
+    "test_solve.py",
+    "cli/test_lab_commands.py",
+    "run/test_checkpoint.py",
+    "engines/test_chains.py",
+    "test_signal_stages.py",
+    "lab/test_mls_reproduction.py",
+    "model/test_capabilities.py",
+    "crosscheck/test_interpreted.py",
+    "jit/test_cache.py",
+    "run/test_race.py",
+    "cli/test_solve_command.py",
+    "islands/test_islands.py",
+    "test_signals.py",
+    "islands/test_checkpoints.py",
+    "soak/test_soak.py",
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes take files in the order of the tests, not those with most tests first."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
+
+
 @pytest.fixture
 def run_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """Run `systola` with these arguments here; gives exit code, standard output and standard error."""

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 _SCRIPT = """
@@ -15,6 +17,15 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # also where the 
 from systola.cli import main
 sys.exit(main())
 """
+
+
+def each_signal(usual):
+    """All signals; but for this one, in long tests."""
+    return pytest.mark.parametrize(
+        "number",
+        [n if n == usual else pytest.param(n, marks=pytest.mark.long) for n in SIGNALS],
+        ids=lambda s: s.name,
+    )
 
 
 def allowed_seconds():

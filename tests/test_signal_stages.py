@@ -11,19 +11,10 @@ from contextlib import closing
 import pytest
 
 import systola as sy
-from processes import SIGNALS, allowed_seconds, begin, end, finish, wait_for, wait_for_stage
+from processes import allowed_seconds, begin, each_signal, end, finish, wait_for, wait_for_stage
 
 SLOW = ["solve", "qap:grid-20x20", "--algorithm", "ssga"]  # to measure: a population takes seconds
 QUICK = ["solve", "gap:c-3x20", "--algorithm", "ssga"]
-
-
-def each_signal(usual):
-    """All signals; but for this one, in long tests."""
-    return pytest.mark.parametrize(
-        "number",
-        [n if n == usual else pytest.param(n, marks=pytest.mark.long) for n in SIGNALS],
-        ids=lambda s: s.name,
-    )
 
 
 @each_signal(signal.SIGTERM)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import systola as sy
-from processes import SIGNALS, allowed_seconds, begin, end, finish, wait_for
+from processes import allowed_seconds, begin, each_signal, end, finish, wait_for
 
 ENDLESS = ["solve", "mmdp:120", "--algorithm", "sgs-b", "--iterations", 10**9, "--json"]
 
 
-@pytest.mark.parametrize("number", SIGNALS, ids=lambda s: s.name)
+@each_signal(signal.SIGTERM)
 def test_a_signal_ends_a_run_with_its_best_solution_a_checkpoint_and_code_3(number, tmp_path):
     path, output = tmp_path / "state", tmp_path / "result.json"
     process = begin(*ENDLESS, "--checkpoint", path, "--checkpoint-every", 0.05, "--output", output)
@@ -32,7 +32,7 @@ def test_a_signal_ends_a_run_with_its_best_solution_a_checkpoint_and_code_3(numb
     assert json.loads(finish(*ENDLESS[:5], more, "--json", "--resume", path))["iterations"] == more
 
 
-@pytest.mark.parametrize("number", SIGNALS, ids=lambda s: s.name)
+@each_signal(signal.SIGINT)
 def test_a_signal_while_compiling_ends_promptly_with_a_sentence(number, tmp_path):
     process = begin(*ENDLESS[:-1], env={**os.environ, "SYSTOLA_CACHE_DIR": str(tmp_path)})
     assert "compiling" in process.stderr.readline()

@@ -17,9 +17,9 @@ pytestmark = needs_executor
 FEW = sy.Iterations(9)
 
 
-def on_both(problem, engine, stop, device=None, against="cpu", **more):
+def on_both(problem, engine, stop, device=None, **more):
     device = device or PtxDevice()
-    cpu = sy.solve(problem, engine, stop=stop, seed=11, backend=against, **more)
+    cpu = sy.solve(problem, engine, stop=stop, seed=11, **more)
     ptx = sy.solve(problem, engine, stop=stop, seed=11, backend="cuda", device=device, **more)
     assert ptx.backend == "cuda"
     assert device.launches["sweep"] >= ptx.iterations
@@ -55,8 +55,7 @@ PAIRS = [
 @pytest.mark.parity("P")
 @pytest.mark.parametrize(("problem", "engine"), PAIRS)
 def test_same_trace(problem, engine):
-    # Interpreted where no other test compiles the pair for the CPU: that takes as long again, and it equals the CPU's.
-    on_both(SMALL[problem], ENGINES[engine], FEW, against="python" if problem == "mmdp" else "cpu")
+    on_both(SMALL[problem], ENGINES[engine], FEW)
 
 
 @pytest.mark.parametrize("random", [False, True])

@@ -18,20 +18,20 @@ from systola.cli.samples import sample_setups
 
 
 def test_kernels_link_without_spills():
-    link_all((9, 0), lambda engine, kernel: kernel == "sweep" and engine == "rs")
+    link_all((9, 0), lambda case: case == (sy.Knapsack, "rs", "sweep"))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("capability", [(7, 5), (9, 0), (12, 0)], ids=["sm_75", "sm_90", "sm_120"])
 def test_every_kernel_links_without_spills(capability):
-    assert link_all(capability, lambda engine, kernel: True) == 104
+    assert link_all(capability, lambda case: True) == 104
 
 
 def link_all(capability, wanted):
     seen = 0
     for setup, engine in sample_setups():
         for kernel, args in CudaSession(setup, NoDevice()).arguments().items():
-            if not wanted(engine, kernel):
+            if not wanted((type(setup.problem), engine, kernel)):
                 continue
             usage = link(compile_to_ptx(kernel, args, capability), capability)
             assert usage.cubin_bytes > 0

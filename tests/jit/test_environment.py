@@ -99,21 +99,11 @@ def test_a_fork_after_a_run_can_solve():
 
 TWO_AT_ONCE = """
 import threading
-import numpy as np
+from conftest import small_knapsack
 import systola as sy
 
-class Ones(sy.Problem):
-    encoding = sy.Binary("n")
-    n: int
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(len(x)):
-            total += x[i]
-        return total
-
 def solve(seed, into):
-    into.append(sy.solve(Ones(60), sy.SGS("B"), stop=sy.Iterations(200), seed=seed, threads=2).trace)
+    into.append(sy.solve(small_knapsack(60), sy.SGS("B"), stop=sy.Iterations(200), seed=seed, threads=2).trace)
 
 alone, together = [], [[], [], []]
 for seed in range(3):

@@ -262,8 +262,8 @@ def test_costs_up_to_the_limit():
 def test_finds_the_optimum_of_a_tiny_instance(symmetric):
     problem = assignment(6, symmetric, symmetric, (True, True), (30, 30), False, 5)
     best = min(cost(problem, np.array(x)) for x in permutations(range(6)))
-    engine = sy.Cellular(size=6, radius=1, local_search="tabu", local_search_interval=1, local_search_steps=40)
-    result = sy.solve(problem, engine, stop=sy.Iterations(6), backend="python")
+    engine = sy.Cellular(size=6, radius=1, local_search="tabu", local_search_interval=1, local_search_steps=10)
+    result = sy.solve(problem, engine, stop=sy.Iterations(3), backend="python")
     assert result.objective == best == cost(problem, result.solution)
     assert sorted(result.solution.tolist()) == list(range(6))
     assert str(problem) == "quadratic assignment of 6 facilities"

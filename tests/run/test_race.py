@@ -1,5 +1,6 @@
 """The race of engines: turns as a plain reference has them, the same on every machine, with checkpoints, in time."""
 
+import functools
 import math
 import threading
 import time
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import systola as sy
+from engines.test_annealing import cover
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Setup
 from systola.engines.race import Race
@@ -18,7 +20,7 @@ from systola.run.engine_search import EngineSearch
 from systola.run.race import open_race
 from systola.run.racer import Racer
 
-ENGINES = (sy.SimulatedAnnealing(chains=2), sy.IteratedLocalSearch(chains=2), sy.Tabu(ties="random"), sy.SGS("B", 4, 4))
+ENGINES = (sy.SimulatedAnnealing(chains=1), sy.IteratedLocalSearch(chains=1), sy.Tabu(ties="random"), sy.SGS("B", 4, 4))
 
 
 class Cut(sy.Problem):
@@ -74,6 +76,19 @@ def told(search):
     return [(row["algorithm"], row["verdict"], row.get("objective"), row.get("iterations")) for row in search.race()]
 
 
+def told_at_the_end(search):
+    return told(search), search.best().step, search.best().decisions.tolist()
+
+
+@functools.cache
+def whole():
+    """What is told of a race of 60 iterations without a pause."""
+    search = opened(cut(), Race(ENGINES), Stop(iterations=60))
+    search.start()
+    run(search, 60)
+    return told_at_the_end(search)
+
+
 def reference(problem, engines, iterations, share):
     """A race as one would first write it, of searches that are run one after the other: (verdict, best, steps) each."""
     searches = [open_search(problem, engine, seed=5, backend="python") for engine in engines]
@@ -119,49 +134,49 @@ def test_turns_are_those_of_the_reference(engines, iterations):
 
 @pytest.mark.parametrize("chunk", [1, 3, 1000])
 def test_calls_may_be_of_any_length(chunk):
-    one, other = (opened(cut(), Race(ENGINES), Stop(iterations=60)) for _ in range(2))
-    for search, size in ((one, 7), (other, chunk)):
-        search.start()
-        run(search, 60, size)
-    assert told(one) == told(other)
-    assert one.best().step == other.best().step
-    assert one.best().decisions.tolist() == other.best().decisions.tolist()
+    search = opened(cut(), Race(ENGINES), Stop(iterations=60))
+    search.start()
+    run(search, 60, chunk)
+    assert told_at_the_end(search) == whole()
 
 
 @pytest.mark.parametrize("step", [0, 1, 5, 9, 14, 20, 33])
 def test_a_race_goes_on_from_a_checkpoint(step):
-    whole = opened(cut(), Race(ENGINES), Stop(iterations=60))
-    whole.start()
     first, second = (opened(cut(), Race(ENGINES), Stop(iterations=60)) for _ in range(2))
     first.start()
     run(first, step)
     state, arrays = first.save()
     assert state["step"] == step
     second.restore(state, {name: array.copy() for name, array in arrays.items()})
-    for search in (whole, second):
-        run(search, 60)
-    assert told(whole) == told(second)
-    assert whole.best().step == second.best().step
-    assert whole.best().decisions.tolist() == second.best().decisions.tolist()
+    run(second, 60)
+    assert told_at_the_end(second) == whole()
 
 
-@pytest.mark.parametrize("part", ["racers", "turn", "contenders", "best"])
-@pytest.mark.parametrize("bad", [None, 3, [], [9, 9], [None] * 4, [None] * 6, [["x"] * 4] * 4])
-def test_a_checkpoint_that_is_none(part, bad):
-    if part == "contenders" and bad == []:
-        pytest.skip("as before the second round")
+@pytest.fixture(scope="module")
+def saved():
+    """The state of a race after 20 iterations."""
     search = opened(cut(), Race(ENGINES), Stop(iterations=60))
     search.start()
     run(search, 20)
     state, arrays = search.save()
+    return state, {name: array.copy() for name, array in arrays.items()}
+
+
+@pytest.mark.parametrize("part", ["racers", "turn", "contenders", "best"])
+@pytest.mark.parametrize("bad", [None, 3, [], [9, 9], [None] * 4, [None] * 6, [["x"] * 4] * 4])
+def test_a_checkpoint_that_is_none(part, bad, saved):
+    if part == "contenders" and bad == []:
+        pytest.skip("as before the second round")
+    state, arrays = saved
     with pytest.raises(sy.InputError, match="must be one of a race"):
         opened(cut(), Race(ENGINES), Stop(iterations=60)).restore({**state, part: bad}, arrays)
 
 
-def test_the_same_seed_gives_the_same_race():
-    problem, stop = cut(), sy.Evaluations(60_000)
+@pytest.mark.parametrize("engines", [ENGINES[:2], pytest.param(ENGINES, marks=pytest.mark.long)], ids=len)
+def test_the_same_seed_gives_the_same_race(engines):
+    problem, stop = cover(12, 24), sy.Evaluations(30_000)
     plain, one, two = (
-        sy.solve(problem, Race(ENGINES), stop=stop, seed=3, **how)
+        sy.solve(problem, Race(engines), stop=stop, seed=3, **how)
         for how in ({"backend": "python"}, {"threads": 1}, {"threads": 2})
     )
     for result in (one, two):
@@ -172,7 +187,7 @@ def test_the_same_seed_gives_the_same_race():
         ]
         rows = [{**row, "seconds": 0} for row in result.race]
         assert rows == [{**row, "seconds": 0} for row in plain.race]
-    assert plain.evaluations <= 60_000
+    assert plain.evaluations <= 30_000
 
 
 def test_a_run_of_a_race_goes_on_from_a_file(tmp_path):
