@@ -1,11 +1,13 @@
 """Quadratic assignment: exchanges and the table of their gains against the plain cost; data that break a rule."""
 
+import re
 from itertools import permutations
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 import systola as sy
 from systola.backends.cpu import evaluate_compiled
@@ -19,7 +21,7 @@ from systola.simd.rows import padded
 SMALL, MEDIUM, HUGE = 9, 3000, 2**33  # entries up to these: a table of 32 bits, of 64 bits, and matrices of 64 bits
 
 
-def assignment(n, flows_like, distances_like, diagonals, sizes, signs, seed):
+def assignment(n, flows_like, distances_like, diagonals, sizes, signs, seed, priced=False):
     """Random matrices: each symmetric or not, with something in the diagonal or not, up to its size."""
     draws = np.random.default_rng(seed)
     made = []
@@ -30,6 +32,8 @@ def assignment(n, flows_like, distances_like, diagonals, sizes, signs, seed):
         if not diagonal:
             np.fill_diagonal(matrix, 0)
         made.append(matrix)
+    if priced:
+        made.append(draws.integers(-max(sizes) if signs else 0, max(sizes) + 1, (n, n)))
     return sy.QuadraticAssignment(*made)
 
 
@@ -43,6 +47,7 @@ instances = st.builds(
     st.sampled_from([(SMALL, SMALL), (MEDIUM, MEDIUM), (HUGE, SMALL), (SMALL, HUGE)]),
     yes_or_no,
     st.integers(0, 2**32 - 1),
+    yes_or_no,
 )
 moves = st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 2**20)), min_size=1, max_size=5)
 
@@ -54,7 +59,8 @@ def pair(move, n):
 
 
 def cost(problem, x):
-    return int((problem.flows * problem.distances[np.ix_(x, x)]).sum())
+    placing = problem.costs[np.arange(len(x)), x].sum() if len(problem.costs) else 0
+    return int((problem.flows * problem.distances[np.ix_(x, x)]).sum() + placing)
 
 
 def exchanged(x, i, j):
@@ -222,8 +228,8 @@ def test_numbers_are_as_wide_as_needed(flows, distances, matrix, table):
         (np.zeros(4, int), np.zeros((4, 4), int), r"flows must be a square matrix of 4 rows, but have shape \(4,\)"),
         (np.zeros((0, 0), int), np.zeros((0, 0), int), "flows must be a square matrix"),
         ([[0, 1], [1]], [[0, 1], [1, 0]], "flows must be a number or an array of numbers, but its rows differ"),
-        ([[0, 1.5], [1, 0]], [[0, 1], [1, 0]], "each flow must be a whole number, but got float64; scale the data"),
-        ([[0, 1], [1, 0]], [[0, 1.0], [1, 0]], "each distance must be a whole number, but got float64; scale the data"),
+        ([[0, 1 / 3], [1, 0]], [[0, 1], [1, 0]], "each flow must have at most 9 decimal places"),
+        ([[0, 1], [1, 0]], [[0, 1e-10], [1, 0]], "each distance must have at most 9 decimal places"),
         ([[0, 2**61], [0, 0]], [[0, 1], [1, 0]], rf"each flow must be below 2\*\*61, but got {2**61}; scale"),
         ([[0, -(2**40)], [2**40, 0]], [[0, -(2**20)], [5, 0]], rf"costs must be below 2\*\*61, .* could reach {2**61}"),
     ],
@@ -261,3 +267,47 @@ def test_finds_the_optimum_of_a_tiny_instance(symmetric):
     assert result.objective == best == cost(problem, result.solution)
     assert sorted(result.solution.tolist()) == list(range(6))
     assert str(problem) == "quadratic assignment of 6 facilities"
+
+
+def test_decimals_are_kept_without_rounding():
+    draws = np.random.default_rng(8)
+    flows, distances, costs = draws.integers(0, 50, (3, 6, 6)) / np.array([10, 100, 1000]).reshape(3, 1, 1)
+    problem = sy.QuadraticAssignment(flows, distances, costs)
+    assert problem.scale == 1000
+    result = sy.solve(problem, "tabu", stop=sy.Iterations(90), backend="python")
+    x = result.solution
+    exact = sum(
+        round(1000 * costs[i, x[i]])
+        + sum(round(10 * flows[i, k]) * round(100 * distances[x[i], x[k]]) for k in range(6))
+        for i in range(6)
+    )
+    assert result.objective == exact / 1000
+    least = min(
+        sum(costs[i, p[i]] + sum(flows[i, k] * distances[p[i], p[k]] for k in range(6)) for i in range(6))
+        for p in permutations(range(6))
+    )
+    assert result.objective == pytest.approx(least, rel=1e-12)
+
+
+def test_costs_alone_are_an_assignment_problem():
+    costs = np.random.default_rng(9).integers(-40, 90, (7, 7))
+    zeros = np.zeros((7, 7), int)
+    problem = sy.QuadraticAssignment(zeros, zeros, costs)
+    result = sy.solve(problem, "tabu", stop=sy.Iterations(200), seed=2, backend="python")
+    rows, columns = linear_sum_assignment(costs)
+    assert result.objective == costs[rows, columns].sum()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"costs": np.ones((2, 3))}, "costs must be a square matrix of 3 rows, but have shape (2, 3)"),
+        ({"flows": np.full((3, 3), np.sqrt(2))}, "each flow must have at most 9 decimal places"),
+        ({"distances": np.full((3, 3), np.nan)}, "each distance must be a finite number, but got nan"),
+        ({"costs": np.full((3, 3), 2**61)}, "below 2**"),
+        ({"costs": np.full((3, 3), 2**60)}, "below 2**"),
+    ],
+)
+def test_costs_and_decimals_that_cannot_be(change, said):
+    with pytest.raises(sy.InputError, match=re.escape(said)):
+        sy.QuadraticAssignment(**{"flows": np.ones((3, 3)), "distances": np.ones((3, 3)), **change})

@@ -3,6 +3,8 @@
 import functools
 import math
 import threading
+import time
+from itertools import count
 
 import numpy as np
 import pytest
@@ -204,10 +206,32 @@ def test_a_run_of_a_race_goes_on_from_a_file(tmp_path):
     assert [{**row, "seconds": 0} for row in again.race] == [{**row, "seconds": 0} for row in whole.race]
 
 
-def test_who_is_not_compiled_in_time_is_left_out():
+@pytest.fixture
+def clock(monkeypatch):
+    """A millisecond passes whenever somebody looks, so that a busy machine changes nothing."""
+    ticks = count()
+    monkeypatch.setattr(time, "perf_counter", lambda: next(ticks) / 1000)
+
+
+def race_for(seconds, search, events=()):
+    """Set each event after its part of the time."""
+    search.start()
+    spent = 0.0
+    while spent < seconds:
+        search.advance(2, 0.05)
+        spent = sum(row.get("seconds", 0.0) for row in search.race())
+        for after, event in events:
+            if spent > after:
+                event.set()
+                for racer in search.racers:
+                    racer.ready.wait(60)
+
+
+def test_who_is_not_compiled_in_time_is_left_out(clock):
     never = threading.Event()
-    search = opened(cut(6), Race(ENGINES, share=0.5), Stop(seconds=2.0), slow={"Tabu": never})
-    play(search, 2.0)
+    search = opened(cut(6), Race(ENGINES, share=0.5), Stop(seconds=0.5), slow={"Tabu": never})
+    search.racers[1].ready.wait(60)
+    race_for(0.5, search)
     never.set()
     rows = {name: verdict for name, verdict, *_ in told(search)}
     assert rows["tabu"] == "left out: its kernels were still being compiled"
@@ -215,10 +239,11 @@ def test_who_is_not_compiled_in_time_is_left_out():
     assert sorted((rows["sa"], rows["ils"])) == ["out after the first round", "won"]
 
 
-def test_latecomers_have_their_turn():
+def test_latecomers_have_their_turn(clock):
     late = threading.Event()
-    search = opened(cut(6), Race(ENGINES, share=0.5), Stop(seconds=2.0), slow={"Tabu": late})
-    play(search, 2.0, lambda: search._clock > 0.6 and late.set())
+    search = opened(cut(6), Race(ENGINES, share=0.5), Stop(seconds=0.5), slow={"Tabu": late})
+    search.racers[1].ready.wait(60)
+    race_for(0.5, search, [(0.15, late)])
     assert all(steps for *_, steps in told(search))
 
 

@@ -12,6 +12,7 @@ from systola.errors import InputError
 from systola.model.encodings import Array
 
 WIDE = 2**62  # no measure, penalty or fitness reaches it, so that the difference of two fits into 64 bits
+_MOST_PLACES = 9
 NARROW = 2**31  # nor does anything that is kept in 32 bits, or that shares 64 with another
 
 
@@ -28,6 +29,23 @@ def whole_numbers(name: str, values: Array, *, signed: bool = False, limit: int 
             f"each {name} must be below 2**{limit.bit_length() - 1}, but got {furthest}; scale the data down"
         )
     return values.astype(np.int64)
+
+
+def scaled_up(name: str, values: Array) -> tuple[Array, int]:
+    """Decimal fractions as whole numbers, and the power of ten that they were multiplied by; nothing is rounded."""
+    if values.dtype.kind != "f" or not values.size:
+        return values, 1
+    if not np.isfinite(values).all():
+        raise InputError(f"each {name} must be a finite number, but got {values[~np.isfinite(values)][0]}")
+    for places in range(_MOST_PLACES + 1):
+        whole = np.rint(values * 10.0**places)
+        if (whole / 10.0**places == values).all() and np.abs(whole).max() < 2**53:
+            return whole.astype(np.int64), 10**places
+    odd = values[np.rint(values * 10.0**_MOST_PLACES) / 10.0**_MOST_PLACES != values]
+    raise InputError(
+        f"each {name} must have at most {_MOST_PLACES} decimal places, and 15 digits in all, but got "
+        f"{odd[0] if odd.size else np.abs(values).max()!r}; round them, with numpy.round for one"
+    )
 
 
 def check_whole_number(name: str, value: int) -> None:

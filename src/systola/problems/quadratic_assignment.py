@@ -20,7 +20,7 @@ from systola.model.capabilities import Buffer, EvaluationState, Swaps, SwapTable
 from systola.model.encodings import Array, Permutation
 from systola.model.names import Names
 from systola.model.problem import MINIMISE, Problem
-from systola.problems.limits import NARROW, exact_sum, refuse_beyond, whole_numbers
+from systola.problems.limits import NARROW, exact_sum, refuse_beyond, scaled_up, whole_numbers
 from systola.simd.products import add_gathered, add_products
 from systola.simd.rows import narrow, padded, part
 
@@ -120,8 +120,18 @@ def _add_gains(a: Any, a_back: Any, table: Any, block: Any, block_back: Any, at:
 
 
 @called
-def _find_gains(problem: Any, table: Any, n: Any, r: Any) -> None:
-    """The gains of all exchanges with r, written where they belong."""
+def _add_costs(costs: Any, x: Any, row: Any, r: Any, gains: Any) -> None:
+    """What the costs of locations contribute to the gains of all exchanges with r."""
+    at_r = np.int64(x[row, r])
+    for k in range(x.shape[1]):
+        at_k = np.int64(x[row, k])
+        gains[k] += (costs[r, at_r] - costs[r, at_k]) + (costs[k, at_k] - costs[k, at_r])
+
+
+@called
+def _find_gains(problem: Any, x: Any, row: Any, r: Any, table: Any) -> None:
+    """The gains of all exchanges of solution x[row] with r, written where they belong."""
+    n = x.shape[1]
     width = padded(n)
     block = n * width
     back = block if problem.symmetric else 2 * block
@@ -139,6 +149,8 @@ def _find_gains(problem: Any, table: Any, n: Any, r: Any) -> None:
         add_products(gains, 0, part(a_back, of_r, width), 0, part(table, block + of_r, width), -1)
     if problem.diagonal:
         add_products(gains, problem.own_near[r], problem.own_near, table[own + r], part(table, own, width), 1)
+    if problem.placed:
+        _add_costs(problem.costs, x, row, r, gains)
     for k in range(r):
         table[k * width + r] = table[line + k]
     for k in range(r + 1, n):
@@ -148,8 +160,9 @@ def _find_gains(problem: Any, table: Any, n: Any, r: Any) -> None:
 class QuadraticAssignment(Problem):
     """Give each facility a location of its own, at the least total of flow times distance.
 
-    A solution says the location of each facility; its cost is the sum of flows[i, k] * distances[x[i], x[k]].
-    Matrices need not be symmetric, and diagonals need not be zero.
+    A solution says the location of each facility; its cost is the sum of flows[i, k] * distances[x[i], x[k]], and, if
+    there are costs of locations, of costs[i, x[i]]. Matrices need not be symmetric, and diagonals need not be zero.
+    Numbers may have decimals, up to nine: they are kept as whole numbers in units of 1/scale, and nothing is rounded.
     """
 
     encoding = Permutation("flows")
@@ -157,6 +170,9 @@ class QuadraticAssignment(Problem):
     names = Names("facility", "location", ("flows", ("flows", 1)), ("distances", ("distances", 1)))
     flows: Array
     distances: Array
+    costs: Array = field(default_factory=lambda: np.zeros((0, 0), np.int64))  # of each facility at each location
+    scale: int = field(init=False, repr=False)  # type: ignore[misc]
+    placed: bool = field(init=False, repr=False)  # whether there are such costs
     near: Array = field(init=False, repr=False)  # flows, zeros in the diagonal, rows of whole vectors
     near_back: Array = field(init=False, repr=False)  # transposed
     far: Array = field(init=False, repr=False)  # distances, zeros in the diagonal
@@ -172,10 +188,12 @@ class QuadraticAssignment(Problem):
         for name, values in (("flows", self.flows), ("distances", self.distances)):
             if values.shape != (n, n) or n == 0:
                 raise InputError(f"{name} must be a square matrix of {n} rows, but have shape {values.shape}")
-        flows = whole_numbers("flow", self.flows, signed=True, limit=_LIMIT)
-        distances = whole_numbers("distance", self.distances, signed=True, limit=_LIMIT)
+        if self.costs.shape not in ((0, 0), (n, n)):
+            raise InputError(f"costs must be a square matrix of {n} rows, but have shape {self.costs.shape}")
+        flows, distances, costs, scale = self._scaled()
         # What an exchange changes is at most four times as much, summed up in any order.
-        refuse_beyond(_LIMIT, max(exact_sum(np.abs(flows)), 1) * max(int(np.abs(distances).max()), 1), "costs")
+        reach = max(exact_sum(np.abs(flows)), 1) * max(int(np.abs(distances).max()), 1) + exact_sum(np.abs(costs))
+        refuse_beyond(_LIMIT, reach, "costs")
         near, far = flows.copy(), distances.copy()
         own_near, own_far = near.diagonal().copy(), far.diagonal().copy()
         np.fill_diagonal(near, 0)
@@ -190,6 +208,9 @@ class QuadraticAssignment(Problem):
         self.derive(
             flows=flows,
             distances=distances,
+            costs=costs,
+            scale=scale,
+            placed=bool(costs.any()),
             near=rows[0].ravel().astype(kind),
             near_back=rows[1].ravel().astype(kind),
             far=far.ravel().astype(kind),
@@ -202,10 +223,24 @@ class QuadraticAssignment(Problem):
         # Tables hold distances and differences of these, too.
         self.derive(sums=np.zeros(0, np.int32 if max(self.largest_gain, largest) < 2**30 else np.int64))
 
+    def _scaled(self) -> tuple[Array, Array, Array, int]:
+        """Flows, distances and costs as whole numbers in one unit, and how many of these are a whole one."""
+        (flows, one), (distances, other), (costs, third) = (
+            scaled_up(name, values)
+            for name, values in (("flow", self.flows), ("distance", self.distances), ("cost", self.costs))
+        )
+        scale = max(one * other, third)
+        distances = whole_numbers("distance", distances, signed=True, limit=_LIMIT // (scale // (one * other)))
+        costs = whole_numbers("cost", costs, signed=True, limit=_LIMIT // (scale // third))
+        flows = whole_numbers("flow", flows, signed=True, limit=_LIMIT)
+        return flows, distances * (scale // (one * other)), costs * (scale // third), scale
+
     def evaluate(self, x):
         total = 0
         for i in range(len(x)):
             at = x[i]
+            if self.placed:
+                total += self.costs[i, at]
             for k in range(len(x)):
                 total += self.flows[i, k] * self.distances[at, x[k]]
         return total
@@ -216,6 +251,8 @@ class QuadraticAssignment(Problem):
             state[0] += _total(self.near_back, self.far_back, x, row)
         for i in range(len(self.flows)):
             state[0] += self.own_near[i] * self.own_far[x[row, i]]
+            if self.placed:
+                state[0] += self.costs[i, x[row, i]]
 
     def swap(self, x, row, i, j, state):
         n = len(self.flows)
@@ -228,6 +265,8 @@ class QuadraticAssignment(Problem):
             change += flows * (self.far[at_j * n + at_i] - self.far_back[at_j * n + at_i])
         if self.diagonal:
             change -= (self.own_near[i] - self.own_near[j]) * (self.own_far[at_i] - self.own_far[at_j])
+        if self.placed:
+            change += (self.costs[i, at_j] - self.costs[i, at_i]) + (self.costs[j, at_i] - self.costs[j, at_j])
         state[0] += change
 
     def swap_gains(self, x, row, i, gains):
@@ -240,6 +279,8 @@ class QuadraticAssignment(Problem):
         if self.diagonal:
             for j in range(n):
                 gains[j] += (self.own_near[i] - self.own_near[j]) * (self.own_far[x[row, i]] - self.own_far[x[row, j]])
+        if self.placed:
+            _add_costs(self.costs, x, row, i, gains)
 
     def state_measures(self, state, measures):
         measures[0] = state[0]
@@ -264,7 +305,8 @@ class QuadraticAssignment(Problem):
                 for m in (near, near.T, far, far.T)
             ]
             most = 2 * min(max(rows[:2]) * spreads[1], spreads[0] * max(rows[2:]))
-        return most + spreads[2] * spreads[3]
+        placing = 2 * (int(self.costs.max()) - int(self.costs.min())) if self.placed else 0
+        return most + spreads[2] * spreads[3] + placing
 
     def fill_table(self, x, row, table):
         n = len(self.flows)
@@ -280,7 +322,7 @@ class QuadraticAssignment(Problem):
                 if not self.symmetric:
                     table[2 * block + i * width + k] = self.far_back[np.int64(x[row, i]) * n + x[row, k]]
         for i in range(n):
-            _find_gains(self, table, n, i)
+            _find_gains(self, x, row, i, table)
 
     def swap_in_table(self, x, row, i, j, table):
         n = len(self.flows)
@@ -295,7 +337,7 @@ class QuadraticAssignment(Problem):
             _turn(table, 2 * block, n, width, i, j)
             _shift_gains(self.near_back, table, 2 * block, own + width, n, i, j)
         for k in (i, j):
-            _find_gains(self, table, n, k)
+            _find_gains(self, x, row, k, table)
 
     capabilities = (
         EvaluationState(Buffer(1, np.int64), init_state, state_measures),
