@@ -177,9 +177,10 @@ def test_moves_of_a_ring(n):
     [
         *((engine, move, "python") for engine in (sy.HillClimbing, sy.Tabu) for move in ("reversal", "insertion")),
         (sy.HillClimbing, "reversal", "cpu"),
-        (sy.Tabu, "insertion", "cpu"),
-        pytest.param(sy.HillClimbing, "insertion", "cpu", marks=pytest.mark.long),
-        pytest.param(sy.Tabu, "reversal", "cpu", marks=pytest.mark.long),
+        *(
+            pytest.param(engine, move, "cpu", marks=pytest.mark.long)
+            for engine, move in ((sy.HillClimbing, "insertion"), (sy.Tabu, "reversal"), (sy.Tabu, "insertion"))
+        ),
     ],
 )
 def test_moves_by_state_give_the_same_walk(engine, neighbourhood, backend):
