@@ -21,6 +21,7 @@ from typing import Any
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _PATIENCE = 1.5  # seconds after which a process that is told to end does so, whatever its main thread is at
 INTERRUPTED = 3  # exit code
+BEHIND = "systola, behind"  # the name of threads that a command does not wait for when it has ended
 
 
 def _do_nothing() -> None:

@@ -1,7 +1,10 @@
 """Problems of one's own and tables with names, on the command line."""
 
 import json
+import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 
 import systola as sy
 from conftest import refused
+from processes import allowed_seconds
 
 CODE = """
 import numpy as np
@@ -339,3 +343,17 @@ def test_draw(call):
     assert "leaves no field 'x' open" in refused(
         call("draw", "gantt", "plan.json", "--instance", "shop.csv", "--set", "x=1", "--output", "plan.svg")
     )
+
+
+@pytest.mark.long
+def test_a_command_does_not_wait_for_kernels_that_nobody_needs_any_more():
+    """With an empty cache, the others of a race are still being compiled when the time is over."""
+    command = [sys.executable, "-m", "systola", "solve", "my.py:Tour", "--data", "cities.json", "--seconds", "0.5"]
+    environment = {**os.environ, "SYSTOLA_CACHE_DIR": str(Path("cold").absolute())}
+    done = subprocess.run([*command, "--output", "out.json"], capture_output=True, text=True, env=environment)
+    ended = time.time()
+    assert done.returncode == 0, done.stderr
+    assert "objective" in done.stdout
+    verdicts = [row["verdict"] for row in sy.Result.load("out.json").race]
+    assert any("still being compiled" in verdict or "ended before" in verdict for verdict in verdicts)
+    assert ended - Path("out.json").stat().st_mtime < allowed_seconds()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+import threading
+from contextlib import suppress
 from typing import Any
 
 import click
 
+from systola.signals import BEHIND
 from systola.version import __version__
 
 _COMMANDS = {
@@ -48,6 +52,22 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """Entry point: errors become a sentence and an exit code."""
+    if args is not None:
+        return _run(args)
+    try:
+        code = _run(args)
+    except SystemExit as done:
+        code = done.code
+    if any(thread.name == BEHIND for thread in threading.enumerate()):
+        # All is written; what a race still compiles is not worth waiting for, but Python would.
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code if isinstance(code, int) else 0)
+    sys.exit(code)
+
+
+def _run(args: list[str] | None) -> Any:
     from systola.errors import SystolaError
     from systola.islands import mpi
     from systola.jit.environment import check_environment

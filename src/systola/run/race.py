@@ -29,6 +29,7 @@ from systola.run.execution import CALL_SECONDS
 from systola.run.racer import ROUNDS, Racer, is_saved_racer
 from systola.run.search import Found, Saved, Search
 from systola.run.units import objective_of, violation_of
+from systola.signals import BEHIND
 
 _CONTENDERS = 2  # of the second round
 _LAST_JOIN = 0.5  # of the time; who is not compiled by then is left out
@@ -107,7 +108,7 @@ class RaceSearch(Search):
                     return
                 racer.prepare()
 
-        threading.Thread(target=prepare_others, name="systola-race-compiling").start()
+        threading.Thread(target=prepare_others, name=BEHIND).start()
 
     def close(self) -> None:
         self._closed.set()  # compile no more

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from systola.errors import InputError
+from systola.model.encodings import Array
 from systola.model.objective import fitness
 from systola.model.problem import Problem, can_compare, record_of, senses_of
 from systola.run.probing import evaluate_interpreted
@@ -34,8 +35,8 @@ def best_of_runs(run: Callable[..., Result], problem: Problem, seeds: range, poo
     return replace(best, runs=runs, pool=_join(problem, runs, pool) if pool else None)
 
 
-def _worth(problem: Problem, violation: float, objective: Any, solution: Any) -> Worth:
-    if not hasattr(problem, "fitness"):
+def _worth(problem: Problem, violation: float, objective: float | list[float], solution: Array) -> Worth:
+    if not hasattr(problem, "fitness") and not isinstance(objective, list):
         return violation, senses_of(problem)[0] * objective
     value = evaluate_interpreted(problem, solution)
     return violation, fitness(record_of(problem), np.array(value if isinstance(value, tuple) else (value,)))
