@@ -185,8 +185,8 @@ def test_moves_of_a_ring(n):
 )
 def test_moves_by_state_give_the_same_walk(engine, neighbourhood, backend):
     walks = [
-        sy.solve(ring(kind), engine(neighbourhood=neighbourhood), stop=sy.Iterations(25), seed=3, backend=backend)
-        for kind in (RoundTrip, QuickTrip)
+        sy.solve(ring(kind), engine(neighbourhood=neighbourhood), stop=sy.Iterations(25), seed=3, backend=where)
+        for kind, where in ((RoundTrip, "python"), (QuickTrip, backend))
     ]
     assert walks[0].solution.tolist() == walks[1].solution.tolist()
     assert [s.objective for s in walks[0].trace.samples] == [s.objective for s in walks[1].trace.samples]
