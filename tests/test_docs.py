@@ -143,7 +143,7 @@ def run_command(command: str) -> str:
 def parse_command(command: str) -> None:
     """Complain as the command line would, without running anything."""
     _, name, *words = shlex.split(command)
-    context = click.Context(cli)
+    context = click.Context(cli, **cli.context_settings)  # commands keep the first help option that they make
     inner = cli.get_command(context, name)
     assert inner is not None, command
     inner.make_context(name, words, parent=context)

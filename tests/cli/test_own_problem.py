@@ -307,7 +307,12 @@ def test_formats(call):
     assert "knapsack  CSV" in out
     assert "columns name, profit, weight; --set capacity=N" in out
     (form,) = (f for f in json.loads(call("instances", "formats", "qap", "--json")[1]) if f["format"] != "QAPLIB")
-    assert form == {"problem": "qap", "format": "JSON or .npz", "layout": "flows, distances, [names]", "options": []}
+    assert form == {
+        "problem": "qap",
+        "format": "JSON or .npz",
+        "layout": "flows, distances, [costs], [names]",
+        "options": [],
+    }
     assert "did you mean 'knapsack'?" in refused(call("instances", "formats", "knapsak"))
 
 

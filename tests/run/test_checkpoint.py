@@ -519,7 +519,7 @@ def command(*args):
 def facts(output):
     """All of a result in JSON that must not depend on when and how often it was interrupted."""
     data = json.loads(output)
-    for name in ("seconds", "threads"):
+    for name in ("seconds", "compile_seconds", "threads"):
         del data[name]
     del data["trace"]["seconds"]
     return data

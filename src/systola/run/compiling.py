@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 LOG = logging.getLogger("systola")
+LOG.addHandler(logging.NullHandler())  # else warnings would be printed where nobody has set up logging
 _PATIENCE_SECONDS = 2.0  # from the cache it takes less
 
 
