@@ -1,5 +1,7 @@
 """Archives of non-dominated vectors against obvious loops: compiled, interpreted, on one thread and on two."""
 
+import time
+
 import numba
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from systola.errors import InputError
+from systola.jit import thread_team
 from systola.jit.team import new_team, publish
 from systola.pareto import archive, dominance
 from systola.pareto.archive import Archive, make_room, merge, nondominated, sift
@@ -95,9 +98,7 @@ def test_few_vectors(kind, k, m, c, spread, extremes, seed):
     candidates = some_vectors(draws, c, k, spread, kind, extremes)
     wanted = naive(members, candidates)
     assert tuple(a.tolist() for a in merge(members, candidates)) == wanted
-    # Threads have nothing to share among so few, and wait for each other for long on a busy machine: some are enough.
-    ways = WAYS if c % 8 == 0 else WAYS[:2]
-    assert all_ways(members, candidates, ways=ways) == [wanted] * len(ways)
+    assert all_ways(members, candidates) == [wanted] * 3
 
 
 @for_vectors(most=600, spreads=[3, 30, 10**6])
@@ -202,6 +203,14 @@ def test_threads_are_used_for_many(monkeypatch):
     nondominated(np.zeros((archive._WORTH_THREADS, 2)))
     nondominated(np.zeros((9, 2)))
     assert used == [(archive._WORTH_THREADS, numba.config.NUMBA_NUM_THREADS), (9, 1)]
+
+
+def test_nobody_sleeps_while_the_caller_waits(monkeypatch):
+    monkeypatch.setattr(thread_team, "_WAKE_SECONDS", 40.0)
+    began = time.monotonic()
+    candidates = np.arange(600).reshape(300, 2)
+    assert all_ways(candidates[:0], candidates, ways=WAYS[2:]) == [([], [True] + [False] * 299)]
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize("empty", [np.empty((0, 3)), np.empty((0, 3), int)])

@@ -151,10 +151,9 @@ def _sift(members: Any, candidates: Any, k: Any, room: Any, stay: Any, enter: An
                 for part in range(first, last):
                     _do_part(phase, members, candidates, k, room, kept, team[COUNT], part)
                 first, last = next_part(team, owner)
-    here = arrive(team)  # nobody works any more when the caller returns
-    if here > 0:
+    if arrive(team) > 0:  # nobody works any more when the caller returns
         release(team)
-    return SLEEP if here >= 0 else EXIT
+    return EXIT  # a team has one order: who went to sleep now would not be woken
 
 
 _sift_compiled = kernel(_sift)
