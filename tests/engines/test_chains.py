@@ -15,7 +15,9 @@ USUAL = [sy.SimulatedAnnealing(), sy.IteratedLocalSearch(patience=9)]
 
 
 @needs_executor
-@pytest.mark.parametrize("engine", SMALL, ids=lambda engine: engine.name)
+@pytest.mark.parametrize(
+    "engine", [SMALL[0], pytest.param(SMALL[1], marks=pytest.mark.long)], ids=lambda engine: engine.name
+)
 def test_on_a_gpu(engine):
     check_on_gpu(PROBLEMS["tour"], engine)
 

@@ -61,7 +61,9 @@ def random_decisions(n):
 
 
 @pytest.mark.parametrize("options", list(product((False, True), repeat=3)), ids=lambda o: sy.SNS(*o).name)
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.long if n == "plain, float" else []) for n in PROBLEMS]
+)
 def test_equals_naive_twin(name, options):
     problem, engine = PROBLEMS[name], sy.SNS(*options)
     n = space_of(problem).n

@@ -105,7 +105,7 @@ def test_another_selection():
 
 def test_bits_and_permutations():
     knapsack = small_knapsack()
-    found = sy.solve(knapsack, sy.SteadyState(size=30), stop=sy.Iterations(5000))
+    found = sy.solve(knapsack, sy.SteadyState(size=30), stop=sy.Iterations(5000), backend="python")
     order = np.argsort(-knapsack.profits / knapsack.weights)
     fitting = np.cumsum(knapsack.weights[order]) <= knapsack.capacity
     assert found.objective >= 0.95 * knapsack.profits[order][fitting].sum()

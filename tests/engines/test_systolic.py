@@ -34,7 +34,7 @@ class Flipped(sy.Problem):
     evaluate = sy.Knapsack.evaluate
     fitness = sy.Knapsack.fitness
     violation = sy.Knapsack.violation
-    flip = sy.Knapsack.flip
+    capabilities = (sy.Flips(sy.Knapsack.flip),)
 
 
 def streams(problem, design, session, step):
@@ -50,7 +50,9 @@ def streams(problem, design, session, step):
 
 
 @pytest.mark.parametrize("flavour", "TEVB")
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.long if n == "plain, float" else []) for n in PROBLEMS]
+)
 def test_equals_naive_twin(name, flavour):
     problem = PROBLEMS[name]
     check_against_twin(problem, flavour, 13)

@@ -177,15 +177,16 @@ def test_moves_of_a_ring(n):
     [
         *((engine, move, "python") for engine in (sy.HillClimbing, sy.Tabu) for move in ("reversal", "insertion")),
         (sy.HillClimbing, "reversal", "cpu"),
-        (sy.Tabu, "insertion", "cpu"),
-        pytest.param(sy.HillClimbing, "insertion", "cpu", marks=pytest.mark.long),
-        pytest.param(sy.Tabu, "reversal", "cpu", marks=pytest.mark.long),
+        *(
+            pytest.param(engine, move, "cpu", marks=pytest.mark.long)
+            for engine, move in ((sy.HillClimbing, "insertion"), (sy.Tabu, "reversal"), (sy.Tabu, "insertion"))
+        ),
     ],
 )
 def test_moves_by_state_give_the_same_walk(engine, neighbourhood, backend):
     walks = [
-        sy.solve(ring(kind), engine(neighbourhood=neighbourhood), stop=sy.Iterations(25), seed=3, backend=backend)
-        for kind in (RoundTrip, QuickTrip)
+        sy.solve(ring(kind), engine(neighbourhood=neighbourhood), stop=sy.Iterations(25), seed=3, backend=where)
+        for kind, where in ((RoundTrip, "python"), (QuickTrip, backend))
     ]
     assert walks[0].solution.tolist() == walks[1].solution.tolist()
     assert [s.objective for s in walks[0].trace.samples] == [s.objective for s in walks[1].trace.samples]
