@@ -83,7 +83,13 @@ SLOW = {
     "systola solve gap:c-5x100 --seconds 2",
     "systola solve offices.json --quiet --output offices.csv",
 }
-SLOW_PAGES = ("own-operator.md", "own-problem.md", "expensive.md", "islands.md", "methods.md")  # the same of their Python
+SLOW_PAGES = (
+    "own-operator.md",
+    "own-problem.md",
+    "expensive.md",
+    "islands.md",
+    "methods.md",
+)  # the same of their Python
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
