@@ -85,7 +85,13 @@ SLOW = {
     "systola solve my.py:TSP --data cities.json --iterations 20 --quiet --output tour.csv",
     "systola solve my.py:on_a_circle --set n=8 --iterations 20 --quiet",
 }
-SLOW_PAGES = ("own-operator.md", "islands.md", "methods.md")  # the same of their Python
+SLOW_PAGES = (
+    "own-operator.md",
+    "own-problem.md",
+    "expensive.md",
+    "islands.md",
+    "methods.md",
+)  # the same of their Python
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")

@@ -145,6 +145,7 @@ def test_a_signal_ends_islands_with_a_checkpoint_that_can_be_resumed(synchronous
     assert json.loads(finish(*command, "--resume", folder))["objective"] <= facts["objective"]
 
 
+@pytest.mark.long
 def test_a_time_limit_ends_demes_within_a_step(tmp_path):
     problem, engine = long_step()
     sy.solve(problem, sy.Islands(sy.IteratedGreedy(rounds=1), 2), stop=sy.Iterations(1))  # compiled

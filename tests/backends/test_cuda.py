@@ -116,8 +116,8 @@ def test_same_trace_of_reassignments_races_checked(engine):
     ("jobs", "objectives", "engine"),
     [
         (18, "makespan,tardiness,tardy", sy.Tabu()),  # 289 moves: more than end_step looks at without a reduction
-        (5, "makespan", sy.Tabu(tenure=2)),
-        (6, "tardiness,makespan,flowtime", sy.IteratedGreedy(size=3, rounds=2)),
+        pytest.param(5, "makespan", sy.Tabu(tenure=2), marks=pytest.mark.long),
+        pytest.param(6, "tardiness,makespan,flowtime", sy.IteratedGreedy(size=3, rounds=2), marks=pytest.mark.long),
         (7, "makespan", sy.IteratedGreedy(size=3, rounds=1)),
     ],
     ids=["tabu", "tabu-makespan", "ig", "ig-makespan"],
@@ -132,7 +132,7 @@ def test_same_trace_of_walks_races_checked(jobs, objectives, engine):
     assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="python"))
 
 
-@pytest.mark.parametrize("accept", ["non-dominated", "dominating"])
+@pytest.mark.parametrize("accept", ["non-dominated", pytest.param("dominating", marks=pytest.mark.long)])
 def test_same_front_of_pareto_local_search_races_checked(accept, monkeypatch):
     """With so little room at first that the archive grows."""
     monkeypatch.setattr(pareto, "_FIRST_ROOM", 2)

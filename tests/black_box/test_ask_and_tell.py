@@ -86,6 +86,7 @@ def test_it_is_the_run_of_solve(problem, engine):
     assert search.evaluations == wanted.evaluations
 
 
+@pytest.mark.long
 def test_compiled_kernels_do_the_same():
     """As interpreted ones, which are quicker to start."""
     problem, options = Balance(np.random.default_rng(3).random(20)), {"stop": sy.Iterations(12), "seed": 2}

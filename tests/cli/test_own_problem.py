@@ -316,6 +316,7 @@ def test_formats(call):
     assert "did you mean 'knapsack'?" in refused(call("instances", "formats", "knapsak"))
 
 
+@pytest.mark.long
 def test_compare(call):
     np.savez("other.npz", distances=np.array(CITIES["distances"]) + 1)
     run = ["my.py:Tour", "--data", "cities.json", "--data", "other.npz", "--algorithms", "rs,hill", "--runs", 3]

@@ -92,6 +92,7 @@ def test_an_objective_alone_gives_the_best_tour():
     assert run_long(problem).objective == 60 * nearest
 
 
+@pytest.mark.long
 def test_an_objective_with_constraints_gives_a_good_answer():
     """As good as that of another seed."""
     problem = cover(30, 200)

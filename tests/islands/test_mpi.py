@@ -276,7 +276,7 @@ def test_a_record_is_not_replayed_by_several_processes(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("stage", ["starting", "saving"])
+@pytest.mark.parametrize("stage", [pytest.param("starting", marks=pytest.mark.long), "saving"])
 def test_a_signal_ends_the_job_while_it_starts_or_saves(stage, tmp_path):
     folder, output = tmp_path / "demes", tmp_path / "result.json"
     arguments = [*SOLVE, "--set", "size=25000", "--iterations", str(10**9)]

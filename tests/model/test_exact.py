@@ -249,7 +249,7 @@ def with_a_state_of_its_own():
     return Kept
 
 
-@pytest.mark.parametrize("order", [(1, 0), (0, 1)])
+@pytest.mark.parametrize("order", [pytest.param((1, 0), marks=pytest.mark.long), (0, 1)])
 def test_what_was_solved_before_makes_no_difference(order):
     """Two classes of one name, with and without a state of their own, one after the other."""
     weights = 7 * np.arange(1, 31) - 100
