@@ -82,8 +82,6 @@ SLOW = {
     "systola solve flowshop:ta031 --seconds 2",
     "systola solve gap:c-5x100 --seconds 2",
     "systola solve offices.json --quiet --output offices.csv",
-    "systola solve my.py:TSP --data cities.json --iterations 20 --quiet --output tour.csv",
-    "systola solve my.py:on_a_circle --set n=8 --iterations 20 --quiet",
 }
 SLOW_PAGES = (
     "own-operator.md",
