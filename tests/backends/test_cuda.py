@@ -46,7 +46,8 @@ PAIRS = [
     ),
     *(("knapsack", engine) for engine in ("sgs-e", "sgs-v", "ega")),
     pytest.param("knapsack", "sns", marks=pytest.mark.long),
-    *(("mkp", engine) for engine in ("sns", "sns-exp-r-mr")),
+    pytest.param("mkp", "sns", marks=pytest.mark.long),
+    ("mkp", "sns-exp-r-mr"),
     *(pytest.param("mkp", engine, marks=pytest.mark.long) for engine in ("sgs-b", "rs", "ga")),
     pytest.param("mmdp", "sns-exp-r-mr", marks=pytest.mark.long),
 ]
@@ -58,7 +59,7 @@ def test_same_trace(problem, engine):
     on_both(SMALL[problem], ENGINES[engine], FEW)
 
 
-@pytest.mark.parametrize("random", [False, True])
+@pytest.mark.parametrize("random", [pytest.param(False, marks=pytest.mark.long), True])
 def test_same_trace_of_repaired_solutions(random):
     on_both(small_multi_knapsack(40, 20), sy.SNS(True, random, True, repair=True, seeded=True), FEW)
 
@@ -74,7 +75,10 @@ SMALL_RING = partial(sy.Cellular, size=8, radius=1, local_search_interval=2)
     "engine",
     [
         pytest.param(SMALL_RING(local_search="best-swap"), marks=pytest.mark.long),
-        SMALL_RING(selection="random", crossover="cycle", local_search="tabu", local_search_steps=10),
+        pytest.param(
+            SMALL_RING(selection="random", crossover="cycle", local_search="tabu", local_search_steps=10),
+            marks=pytest.mark.long,
+        ),
     ],
     ids=lambda e: e.local_search,
 )
@@ -168,7 +172,7 @@ def test_same_front_with_constraints_races_checked(monkeypatch):
 
 @pytest.mark.parametrize(
     "engine",
-    [sy.SGA(), *(pytest.param(engine, marks=pytest.mark.long) for engine in (sy.SGS("B"), sy.SNS(True)))],
+    [pytest.param(engine, marks=pytest.mark.long) for engine in (sy.SGA(), sy.SGS("B"), sy.SNS(True))],
     ids=lambda e: e.name,
 )
 def test_same_trace_of_own_objectives(engine):

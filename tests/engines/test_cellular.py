@@ -291,6 +291,7 @@ def test_walk_with_all_forbidden():
     assert found == wanted
 
 
+@pytest.mark.long
 def test_walk_of_a_compiled_tabu_search():
     """Long enough for the tabu list to be full, and more decisions than a vector has numbers."""
     compiled = njit(tabu)

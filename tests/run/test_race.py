@@ -11,6 +11,7 @@ import pytest
 
 import systola as sy
 from engines.test_annealing import cover
+from systola.backends import cpu
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Setup
 from systola.engines.race import Race
@@ -311,3 +312,20 @@ def test_a_cap_ends_a_run_and_is_told():
     short = sy.solve(cut(), Race(ENGINES), stop=Stop(evaluations=3000, cap=60), backend="python")
     assert short.repeatable
     assert short.stop == "evaluations"
+
+
+@pytest.mark.long
+def test_the_winner_does_not_stop_to_compile_what_it_takes_solutions_by():
+    def open_one(setup):
+        return EngineSearch(setup, CpuSession(setup, 1))
+
+    race, problem = Race(ENGINES[:2], share=0.3), cut()
+    search = open_race(race, Setup(problem, race.prepare(problem), 1, np.int64, 5), Stop(iterations=40), open_one)
+    search.compile()
+    for racer in search.racers:
+        assert racer.ready.wait(120)
+    compiled = len(cpu.accept.signatures)
+    assert compiled >= 2
+    search.start()
+    run(search, 40)
+    assert len(cpu.accept.signatures) == compiled

@@ -211,6 +211,12 @@ class CpuSession:
         """The record that kernels get; anew each time, since the population may have grown."""
         return before_steps(self._record, self._space, self._population, self._lanes, self._setup.seed)
 
+    def compile_immigration(self) -> None:
+        if self.backend == "cpu":
+            row = self._setup.problem.encoding.empty(self._space, 1)
+            types = [numba.typeof(value) for value in (self._setup.design.record, self._base, row, 1)]
+            accept.compile(tuple(types))
+
     def accept_immigrant(self, step: int, row: Array) -> None:
         enter = accept if self.backend == "cpu" else _accept_immigrant
         with as_objective_error(self._setup.problem):

@@ -106,6 +106,9 @@ class CudaSession:
         given, rows = np.int64(self._given), np.int64(self._setup.design.started)
         self._launch("start", high - low, (self._engine, self._base, given, rows, np.int64(low), np.int64(high)))
 
+    def compile_immigration(self) -> None:
+        """There is none."""
+
     def accept_immigrant(self, step: int, row: Array) -> None:
         raise NotImplementedError  # as `accepts_immigrants` says
 

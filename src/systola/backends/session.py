@@ -61,6 +61,9 @@ class Session(Protocol):
     def sweep(self, step: int, steps: int, low: int, high: int) -> int:
         """Make `steps` steps from `step` on, of the lanes low <= lane < high; how many were made before a stop."""
 
+    def compile_immigration(self) -> None:
+        """Compile what `accept_immigrant` needs, if it can be called."""
+
     def accept_immigrant(self, step: int, row: Array) -> None:
         """Accept a solution, a row of storage, before this step, as the best of another deme."""
 

@@ -376,6 +376,7 @@ def open_race(race: Race, setup: Setup, stop: Stop, open_one: Callable[[Setup], 
         def open_and_compile() -> EngineSearch:
             search = open_one(own)
             search.compile()
+            search.session.compile_immigration()  # else the winner would stop for it
             return search
 
         return open_and_compile
