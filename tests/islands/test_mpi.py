@@ -152,24 +152,31 @@ def launch_different(*options):
     return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=100)
 
 
-def test_a_rank_that_fails_before_the_others_start_ends_the_job():
+@pytest.mark.parametrize("bad_rank", [1, pytest.param(0, marks=pytest.mark.long)])
+def test_a_rank_that_fails_before_the_others_start_ends_the_job(bad_rank):
     """As when a file is missing on one of the nodes."""
     rest = ["--algorithm", "ssga", "--islands", "4", "--seconds", "30", "--json"]
     good, bad = ["solve", "gap:e-5x40", *rest], ["solve", "missing.txt", "--problem", "gap", *rest]
-    for options in ([good, bad], [bad, good, good]):
-        done = launch_different(*options)
-        assert done.returncode == 2
-        assert done.stderr.count("missing.txt") == 1
-        assert not done.stdout
+    done = launch_different(*([good, bad] if bad_rank else [bad, good, good]))
+    assert done.returncode == 2
+    assert done.stderr.count("missing.txt") == 1
+    assert not done.stdout
 
 
-def test_ranks_that_would_make_different_runs_are_refused():
+@pytest.mark.parametrize(
+    ("instance", "more"),
+    [
+        ("gap:e-5x40", ["--seed", "2"]),
+        pytest.param("gap:e-5x50", [], marks=pytest.mark.long),
+        pytest.param("gap:e-5x40", ["--set", "size=30"], marks=pytest.mark.long),
+    ],
+    ids=["seed", "instance", "size"],
+)
+def test_ranks_that_would_make_different_runs_are_refused(instance, more):
     rest = ["--algorithm", "ssga", "--islands", "4", "--seconds", "30"]
-    one = ["solve", "gap:e-5x40", *rest]
-    for other in (["solve", "gap:e-5x50", *rest], [*one, "--seed", "2"], [*one, "--set", "size=30"]):
-        done = launch_different(one, other)
-        assert done.returncode == 2
-        assert done.stderr.count("all processes of a job must make the same run") == 1
+    done = launch_different(["solve", "gap:e-5x40", *rest], ["solve", instance, *rest, *more])
+    assert done.returncode == 2
+    assert done.stderr.count("all processes of a job must make the same run") == 1
 
 
 def test_other_ranks_are_told_what_is_the_best_and_of_their_own_demes(tmp_path):
@@ -216,7 +223,7 @@ def test_survivors_adopt_the_demes_of_a_killed_rank(tmp_path):
     assert any("1 of 4 processes failed" in note for note in found["notes"])
 
 
-def test_a_simulation_measures_messages_between_the_processes_of_its_job(tmp_path):
+def test_a_simulation_measures_messages_between_the_processes_of_its_job():
     done = launch(["simulate", "--demes", "16", "--rounds", "5", "--latency", "0.5", "--json"], 2)
     assert done.returncode == 0, done.stderr
     machine = json.loads(done.stdout)["machine"]  # of rank 0 alone
@@ -225,6 +232,10 @@ def test_a_simulation_measures_messages_between_the_processes_of_its_job(tmp_pat
     assert measured == {"byte_seconds", "export_seconds", "import_seconds", "probe_seconds", "barrier_seconds"}
     assert all(0 <= machine[name] < 0.1 for name in measured)
     assert machine["latency"] == 0.5  # as named
+
+
+@pytest.mark.long
+def test_a_reproduction_simulates_by_what_its_job_measures(tmp_path):
     arguments = ["reproduce", "pgap", "--quick", "--quiet", "--store", str(tmp_path / "s.sqlite")]
     done = launch([*arguments, "--part", "simulation"], 2)
     assert done.returncode == 0, done.stderr

@@ -106,7 +106,7 @@ def run(kept, *changes):
 def usual():
     """By the kernels of these tests, which other tests compile, too."""
     found, told = run({})
-    assert told == ""
+    assert not [line for line in told.splitlines() if "compiling the kernels" not in line]
     return found
 
 
