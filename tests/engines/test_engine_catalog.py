@@ -30,6 +30,13 @@ class Visit(sy.Problem):
         return 1 * (x[0] == 1)
 
 
+class Bounded(Visit):
+    """With a constraint."""
+
+    def violation(self, measures):
+        return 1 - measures[0]
+
+
 @pytest.mark.parametrize("spec", SPECS)
 def test_auto_is_the_recommended_engine_whole(spec):
     """Not only its name: repair and a seeded start, or tabu search, are what it is recommended for."""
@@ -44,6 +51,7 @@ def test_presets():
     assert memetic(assignment).local_search == "tabu"
     assert memetic(Visit(5)).local_search == "descent"
     assert recommend(Colours(5)) == recommend(Visit(5)) == race(Visit(5))
+    assert recommend(Bounded(5)) == sy.SimulatedAnnealing()
     assert recommend(open_instance("flowshop:6x3").problem) == sy.IteratedGreedy()
     assert recommend(open_instance("flowshop:6x3?objectives=makespan,tardiness").problem) == sy.PLS()
     with pytest.raises(sy.InputError, match="for permutations, but Colours is encoded as Digits; choose auto"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.iterated_greedy import IteratedGreedy
@@ -31,6 +32,9 @@ def recommend(problem: Problem) -> Engine:
     own = capability(problem, LocalSearch)
     if own and own.search and own.data(problem) is not None and space_of(problem).n > 1:
         return integer_memetic(problem)
+    if hasattr(problem, "violation"):
+        # Annealing is behind at first, while it is hot, so that a race would often leave out what wins in the end.
+        return SimulatedAnnealing()
     return race(problem)
 
 
