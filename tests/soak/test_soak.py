@@ -16,7 +16,6 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("soak")
 
 
-@pytest.mark.long
 def test_killed_runs_end_as_if_nothing_had_happened(folder):
     soak = Soak(folder, 1, [CHEAP], span=0.1, length=(5, 5))
     assert soak.run(5, 1) == []
