@@ -183,7 +183,7 @@ def test_devices_refuses_other_architectures(call):
 @pytest.mark.long
 def test_kernels_do_not_spill(call, monkeypatch):
     """Compiled and linked for the oldest architecture; tests of the backend have all pairs of problems and engines."""
-    pairs = {"knapsack:100-1000": (2, ("sgs-b", "hill")), "qap:uniform-20": (1, ("tabu",))}
+    pairs = {"knapsack:100-1000": ("sgs-b", "hill"), "qap:uniform-20": ("tabu",)}
     monkeypatch.setattr("systola.cli.samples._SAMPLES", pairs)
     for module in ("numba_cuda", "cuda.bindings.nvjitlink"):
         pytest.importorskip(module, reason='needs the extra "cu12" or "cu13"')
