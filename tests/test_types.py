@@ -17,7 +17,7 @@ from systola.model import capabilities
 
 PACKAGE = Path(systola.__file__).parent
 DECORATORS = {
-    *("inlined", "called", "unaliased", "dispatched", "dispatched_call", "dispatched_objective"),
+    *("inlined", "called", "unaliased", "dispatched", "dispatched_call", "dispatched_objective", "dispatched_small"),
     *("kernel", "register_jitable", "intrinsic", "overload", "lower_builtin", "type_callable"),
 }
 REGISTRIES = {

@@ -50,6 +50,7 @@ from systola.model.capabilities import (
 from systola.model.encodings import Binary, Integers, Permutation
 from systola.model.names import Names
 from systola.model.problem import MAXIMISE, MINIMISE, Problem
+from systola.model.structure import Chain, Groups, Linear, Passage, Quadratic, Terms
 from systola.problems import (
     MMDP,
     CustomerRelease,
@@ -85,6 +86,7 @@ __all__ = [
     "Buffer",
     "CacheWarning",
     "Cellular",
+    "Chain",
     "CheckFailed",
     "Construction",
     "CustomerRelease",
@@ -93,6 +95,7 @@ __all__ = [
     "Flips",
     "Flowshop",
     "GeneralizedAssignment",
+    "Groups",
     "HillClimbing",
     "InfeasibleWarning",
     "InputError",
@@ -104,15 +107,18 @@ __all__ = [
     "IteratedLocalSearch",
     "Iterations",
     "Knapsack",
+    "Linear",
     "LocalSearch",
     "MissingExtra",
     "MultiKnapsack",
     "Names",
     "NextRelease",
     "ObjectiveError",
+    "Passage",
     "Permutation",
     "Problem",
     "Progress",
+    "Quadratic",
     "QuadraticAssignment",
     "Race",
     "Reassignments",
@@ -132,6 +138,7 @@ __all__ = [
     "SystolaError",
     "Tabu",
     "Target",
+    "Terms",
     "TieBreak",
     "__version__",
     "ask_and_tell",

@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
+from systola.model.elementary_moves import NO_MOVE, kinds_of, make_move
 from systola.model.encodings import sample
 from systola.model.objective import fitness, violation
 from systola.model.problem import record_of, space_of
 from systola.model.rng import CHANCE, SEARCH, START, STEP, below, draw, exponential
-from systola.operators.random_moves import NO_MOVE, draw_move, kinds_of, make_move
+from systola.operators.random_moves import draw_move
 
 SAMPLES, PROPOSALS, WHOLE = 100, 128, 2**32
 

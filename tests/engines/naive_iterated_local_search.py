@@ -3,11 +3,12 @@
 import numpy as np
 
 from engines.naive_annealing import WHOLE
+from systola.model.elementary_moves import NO_MOVE, kinds_of, make_move
 from systola.model.encodings import sample
 from systola.model.objective import fitness, violation
 from systola.model.problem import record_of, space_of
 from systola.model.rng import MUTATE, SEARCH, START, STEP, below, draw
-from systola.operators.random_moves import NO_MOVE, draw_move, kinds_of, make_move
+from systola.operators.random_moves import draw_move
 
 PROPOSALS = 128
 

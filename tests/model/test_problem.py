@@ -129,7 +129,7 @@ def test_field_names_with_underscores_are_refused(name):
 def test_a_problem_needs_evaluate_and_encoding(missing):
     parts = {"encoding": sy.Binary(3), "evaluate": lambda self, x: 0, "__annotations__": {"n": int}}
     del parts[missing]
-    with pytest.raises(sy.InputError, match="needs `encoding` and `evaluate`, but Lacking lacks one"):
+    with pytest.raises(sy.InputError, match="but Lacking lacks one; add it"):
         type("Lacking", (sy.Problem,), parts)
 
 

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import systola as sy
+from systola.model.elementary_moves import NO_MOVE, kinds_of, make_move, undo_move
 from systola.model.rng import draw
-from systola.operators.random_moves import NO_MOVE, draw_move, kinds_of, make_move, undo_move
+from systola.operators.random_moves import draw_move
 
 LOW = np.array([0, -3, 5, 0, 0, 2, -1], np.int32)
 HIGH = np.array([0, 3, 900, 1, 4, 3, 2], np.int32)

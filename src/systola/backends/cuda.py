@@ -15,7 +15,7 @@ from systola.backends.kernels import KERNELS
 from systola.backends.session import Setup, allocate, find_fault, grow, memory_size_of, restore, saved, total_size
 from systola.backends.step import Step, before_steps
 from systola.errors import InputError, MissingExtra
-from systola.jit.records import Record
+from systola.jit.records import Record, change_arrays
 from systola.model.encodings import Array
 from systola.model.population import OUT_OF_ROOM, Best, Lanes, Population
 from systola.model.problem import record_of, space_of
@@ -201,12 +201,9 @@ class CudaSession:
 
     def _lift(self, record: R, keep_order: bool = False) -> R:
         """A record with its arrays on the device; neighbouring threads read neighbouring rows, so rows run fastest."""
-        values = []
-        for value in record:
-            if isinstance(value, np.ndarray):
-                value = self._device.upload(value if keep_order else np.asfortranarray(value))
-            values.append(value)
-        return type(record)(*values)
+        order = np.asarray if keep_order else np.asfortranarray
+        lifted: R = change_arrays(record, lambda array: self._device.upload(order(array)))
+        return lifted
 
     def _launch(self, kernel: str, threads: int, args: tuple[Any, ...]) -> None:
         if threads > 0:

@@ -20,6 +20,7 @@ from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer
 from systola.model.encodings import Array
 from systola.model.population import NEVER, ROW_PADDING, Best, Lanes, Population
 from systola.model.problem import Problem, space_of
+from systola.model.structure.declare import is_declared, kept_size
 from systola.operators.evaluation import choose_full_evaluation
 
 _GROWING = ("population.memory", "population.x")
@@ -116,7 +117,9 @@ def _prefix_of(setup: Setup) -> Buffer:
 
 
 def state_buffer(setup: Setup) -> Buffer:
-    """What is kept of each solution for moves: the problem's state, or the measures."""
+    """What is kept of each solution for moves: for declared parts, the problem's state, or the measures."""
+    if is_declared(setup.problem):
+        return Buffer(max(2, kept_size(setup.problem)), setup.dtype)
     state = capability(setup.problem, EvaluationState)
     return buffer_of(setup.problem, state.buffer) if state else Buffer(setup.measures, setup.dtype)
 

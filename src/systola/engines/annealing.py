@@ -21,22 +21,30 @@ from typing import Any, Literal
 
 import numpy as np
 
+from systola.engines.chains import NO_CHAIN, best_of_chain, init_chain, offer_to_chain
 from systola.engines.engine import Design, check_number, implement
-from systola.engines.migration import enable_migration, replace_if_better
+from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
+from systola.model.elementary_moves import NO_MOVE, kinds_of
 from systola.model.encodings import Array
 from systola.model.objective import fitness, violation
-from systola.model.population import OUT_OF_ROOM, copy_row, ranks_above, replace_row, update_best
+from systola.model.population import OUT_OF_ROOM, copy_row, ranks_above, update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import CHANCE, SEARCH, STEP, below, draw, exponential
-from systola.operators.decisions import copy
-from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
 from systola.operators.move_kinds import REMEMBERED as KIND_COUNTS
 from systola.operators.move_kinds import count_improvement, count_trial, pick_kind, share_out_kinds
-from systola.operators.random_moves import NO_MOVE, draw_move, kinds_of, make_move, undo_move
+from systola.operators.proposals import (
+    begin_proposals,
+    choose_proposals,
+    draw_proposal,
+    drop_move,
+    offer_neighbour,
+    take_move,
+    try_move,
+)
 
 _FIELDS = ("chains", "kinds", "epoch", "ladder", "penalised", "inertia")
 # What a chain remembers, after the flag that all engines have: by how many proposals the first temperature was found,
@@ -109,36 +117,36 @@ def _sample(self: Any, s: Any, chain: Any, new: Any) -> None:
 def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     """A chain's proposals of one step. Its solution is row `cell`, the best of this cycle comes `chains` rows later,
     the best of all cycles another `chains` rows later."""
-    problem, space, population, lanes = s.problem, s.space, s.population, s.lanes
+    problem, population, lanes = s.problem, s.population, s.lanes
     memory, scores, at = population.memory, population.scores, _at(cell)
-    child, new, best = lanes.child[lane], lanes.trial[2 * lane], cell + self.chains
-    copy(child, population.x[cell])
+    new, best = lanes.trial[2 * lane], cell + self.chains
+    begin_proposals(s, cell, lane)
     for k in range(_PROPOSALS):
         if memory[at + _FROZEN] == _FROZEN_EPOCHS or must_leave(lanes.stop):
             return
         r0, r1, r2, r3 = draw(s.seed, SEARCH, s.step, cell, k)
-        kind, i, j, m = draw_move(space, child, pick_kind(memory, at + _COUNTS, self.kinds, r0), r1, r2, r3)
+        kind = pick_kind(memory, at + _COUNTS, self.kinds, r0)
+        move = draw_proposal(s, cell, lane, kind, r1, r2, r3)
         memory[at + _MADE] += 1
-        if kind != NO_MOVE:
-            make_move(space, child, kind, i, j, m)
-            evaluate_delta(s, cell, lanes.child, lane, lane, lanes.state[2 * lane], new)
+        if move[0] != NO_MOVE:
+            try_move(s, cell, lane, move)
             count_trial(memory, at + _COUNTS, kind)
             if memory[at + _SAMPLED] < _SAMPLES:
-                update_best(s, lane, lanes.child, lane, new, s.step, cell)
-                undo_move(space, child, kind, i, j, m)
+                offer_neighbour(s, cell, lane, move)
+                drop_move(s, cell, lane, move)
                 _sample(self, s, cell, new)
             elif _is_kept(self, s, cell, new, k):
                 if ranks_above(problem, new, scores[cell]):
                     count_improvement(memory, at + _COUNTS, kind)
                 elif ranks_above(problem, scores[cell], new):
                     memory[at + _KEPT] += 1
-                replace_row(s, cell, lanes.child, lane, 2 * lane)
+                take_move(s, cell, lane, move)
                 if ranks_above(problem, scores[cell], scores[best]):
                     copy_row(population, cell, best)
                     update_best(s, lane, population.x, cell, scores[cell], s.step, cell)
                     memory[at + _IMPROVED] = 1
             else:
-                undo_move(space, child, kind, i, j, m)
+                drop_move(s, cell, lane, move)
         _weigh(self, memory, at, violation(problem, scores[cell]) > 0)
         if memory[at + _SAMPLED] == _SAMPLES and memory[at + _MADE] >= memory[at + _EPOCH]:
             _cool(self, memory, at, cell)
@@ -202,24 +210,17 @@ def _end_step(self: Any, s: Any) -> Any:
                 memory[at + k] = 0
             memory[at + _EPOCH] = self.epoch
             share_out_kinds(memory, at + _COUNTS, self.kinds)
-            copy_row(s.population, chain, chain + self.chains)
-            copy_row(s.population, chain, chain + 2 * self.chains)
+            init_chain(self, s, chain)
         elif memory[at + _FROZEN] == _FROZEN_EPOCHS:
             _reheat(self, s, chain)
     return True
 
 
-def _slot(self: Any, number: Any, step: Any) -> Any:
-    return 2 * self.chains + below(number, self.chains)
-
-
 def _accept(self: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> None:
-    """An immigrant that is better than the best of a chain takes its place, and the chain goes on from there."""
-    number, _, _, _ = draw(s.seed, STEP, s.step, self.chains, 0)
-    best = 2 * self.chains + below(number, self.chains)
-    if replace_if_better(s, immigrants, which, best):
-        chain = best - 2 * self.chains
-        copy_row(s.population, best, chain)
+    """The chain whose best solution an immigrant replaces goes on from there."""
+    chain = offer_to_chain(self, s, immigrants, which)
+    if chain != NO_CHAIN:
+        copy_row(s.population, chain + 2 * self.chains, chain)
         _begin_cycle(self, s, chain, s.population.memory[_at(chain) + _RUNG])
 
 
@@ -254,7 +255,7 @@ class SimulatedAnnealing:
             raise InputError(f"`constraints` must be one of {', '.join(ways)}, but got {self.constraints!r}")
         record = record_type("SimulatedAnnealing", _FIELDS)
         implement(record, do_cell=_do_cell, end_step=_end_step)
-        enable_migration(record, migration_slot=_slot, accept_immigrant=_accept)
+        enable_migration(record, migration_slot=best_of_chain, accept_immigrant=_accept)
         penalised = np.resize(np.array(ways[self.constraints]), max(2, self.chains))
         per_step = self.chains * _PROPOSALS
         return Design(
@@ -264,6 +265,6 @@ class SimulatedAnnealing:
             started=self.chains,
             per_step=per_step,
             steps=max(1000, 20_000 * space.n // per_step),
-            keeps_state=choose_delta_evaluation(problem),
+            keeps_state=choose_proposals(problem),
             memory_size=OUT_OF_ROOM + 1 + self.chains * _REMEMBERED,
         )

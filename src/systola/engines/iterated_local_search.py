@@ -15,19 +15,28 @@ from typing import Any
 
 import numpy as np
 
+from systola.engines.chains import NO_CHAIN, best_of_chain, init_chain, offer_to_chain
 from systola.engines.engine import Design, check_number, implement
-from systola.engines.migration import enable_migration, replace_if_better
+from systola.engines.migration import enable_migration
 from systola.jit.compile import called, inlined
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
-from systola.model.population import OUT_OF_ROOM, copy_row, ranks_above, replace_row, update_best
+from systola.model.elementary_moves import NO_MOVE, kinds_of
+from systola.model.population import OUT_OF_ROOM, copy_row, ranks_above, update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import MUTATE, SEARCH, STEP, below, draw
-from systola.operators.decisions import copy
-from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
 from systola.operators.move_kinds import REMEMBERED as KIND_COUNTS
 from systola.operators.move_kinds import count_improvement, count_trial, pick_kind, share_out_kinds
-from systola.operators.random_moves import NO_MOVE, draw_move, kinds_of, make_move, undo_move
+from systola.operators.proposals import (
+    begin_proposals,
+    choose_proposals,
+    draw_proposal,
+    drop_move,
+    end_pushing,
+    push_move,
+    take_move,
+    try_move,
+)
 
 _FIELDS = ("chains", "kinds", "patience", "strongest")
 # What a chain remembers, after the flag that all engines have: proposals since the last improvement; the strength of
@@ -48,9 +57,9 @@ def _at(chain: Any) -> Any:
 def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     """A chain's proposals of one step. Its solution is row `cell`, the local optimum that it came from is `chains` rows
     later, the best one of all another `chains` rows later."""
-    space, lanes, memory, at = s.space, s.lanes, s.population.memory, _at(cell)
-    child, new = lanes.child[lane], lanes.trial[2 * lane]
-    copy(child, s.population.x[cell])
+    lanes, memory, at = s.lanes, s.population.memory, _at(cell)
+    new = lanes.trial[2 * lane]
+    begin_proposals(s, cell, lane)
     for k in range(_PROPOSALS):
         if memory[at + _STRENGTH] > self.strongest or must_leave(lanes.stop):
             return
@@ -58,19 +67,19 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
             _leave_local_optimum(self, s, cell, lane, k)
             continue
         r0, r1, r2, r3 = draw(s.seed, SEARCH, s.step, cell, k)
-        kind, i, j, m = draw_move(space, child, pick_kind(memory, at + _COUNTS, self.kinds, r0), r1, r2, r3)
+        kind = pick_kind(memory, at + _COUNTS, self.kinds, r0)
+        move = draw_proposal(s, cell, lane, kind, r1, r2, r3)
         memory[at + _IDLE] += 1
-        if kind != NO_MOVE:
-            make_move(space, child, kind, i, j, m)
-            evaluate_delta(s, cell, lanes.child, lane, lane, lanes.state[2 * lane], new)
+        if move[0] != NO_MOVE:
+            try_move(s, cell, lane, move)
             count_trial(memory, at + _COUNTS, kind)
             if ranks_above(s.problem, s.population.scores[cell], new):
-                undo_move(space, child, kind, i, j, m)
+                drop_move(s, cell, lane, move)
             else:
                 if ranks_above(s.problem, new, s.population.scores[cell]):
                     count_improvement(memory, at + _COUNTS, kind)
                     memory[at + _IDLE] = 0
-                replace_row(s, cell, lanes.child, lane, 2 * lane)
+                take_move(s, cell, lane, move)
                 _keep_best(self, s, cell, lane)
 
 
@@ -86,8 +95,8 @@ def _keep_best(self: Any, s: Any, cell: Any, lane: Any) -> None:
 @called
 def _leave_local_optimum(self: Any, s: Any, cell: Any, lane: Any, k: Any) -> None:
     """Accept the local optimum or go back to the last one; then perturb that."""
-    space, lanes, population, at = s.space, s.lanes, s.population, _at(cell)
-    memory, scores, child, home = population.memory, population.scores, lanes.child[lane], cell + self.chains
+    population, at = s.population, _at(cell)
+    memory, scores, home = population.memory, population.scores, cell + self.chains
     if ranks_above(s.problem, scores[cell], scores[home]):
         memory[at + _STRENGTH] = _WEAKEST
         memory[at + _FAILED] = 0
@@ -100,15 +109,13 @@ def _leave_local_optimum(self: Any, s: Any, cell: Any, lane: Any, k: Any) -> Non
     share_out_kinds(memory, at + _COUNTS, self.kinds)
     if ranks_above(s.problem, scores[home], scores[cell]):
         copy_row(population, home, cell)
-        copy(child, population.x[cell])
+        begin_proposals(s, cell, lane)
     else:
         copy_row(population, cell, home)
-    for move in range(min(memory[at + _STRENGTH], self.strongest)):
-        r0, r1, r2, r3 = draw(s.seed, MUTATE, s.step, cell, (np.int64(k) << 20) + move)
-        kind, i, j, m = draw_move(space, child, below(r0, self.kinds), r1, r2, r3)
-        make_move(space, child, kind, i, j, m)
-    evaluate_delta(s, cell, lanes.child, lane, lane, lanes.state[2 * lane], lanes.trial[2 * lane])
-    replace_row(s, cell, lanes.child, lane, 2 * lane)
+    for number in range(min(memory[at + _STRENGTH], self.strongest)):
+        r0, r1, r2, r3 = draw(s.seed, MUTATE, s.step, cell, (np.int64(k) << 20) + number)
+        push_move(s, cell, lane, draw_proposal(s, cell, lane, below(r0, self.kinds), r1, r2, r3))
+    end_pushing(s, cell, lane)
     _keep_best(self, s, cell, lane)
 
 
@@ -121,8 +128,7 @@ def _end_step(self: Any, s: Any) -> Any:
                 memory[at + k] = 0
             memory[at + _STRENGTH] = _WEAKEST
             share_out_kinds(memory, at + _COUNTS, self.kinds)
-            copy_row(s.population, chain, chain + self.chains)
-            copy_row(s.population, chain, chain + 2 * self.chains)
+            init_chain(self, s, chain)
         elif memory[at + _STRENGTH] > self.strongest:
             number, _, _, _ = draw(s.seed, STEP, s.step, chain, 0)
             _begin_from(self, s, chain, 2 * self.chains + below(number, self.chains))
@@ -140,16 +146,11 @@ def _begin_from(self: Any, s: Any, chain: Any, row: Any) -> None:
     memory[at + _STRENGTH] = _WEAKEST
 
 
-def _slot(self: Any, number: Any, step: Any) -> Any:
-    return 2 * self.chains + below(number, self.chains)
-
-
 def _accept(self: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> None:
-    """An immigrant that is better than the best of a chain takes its place, and the chain goes on from there."""
-    number, _, _, _ = draw(s.seed, STEP, s.step, self.chains, 0)
-    best = 2 * self.chains + below(number, self.chains)
-    if replace_if_better(s, immigrants, which, best):
-        _begin_from(self, s, best - 2 * self.chains, best)
+    """The chain whose best solution an immigrant replaces goes on from there."""
+    chain = offer_to_chain(self, s, immigrants, which)
+    if chain != NO_CHAIN:
+        _begin_from(self, s, chain, chain + 2 * self.chains)
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ class IteratedLocalSearch:
         check_number("patience", patience, 1, 10**12)
         record = record_type("IteratedLocalSearch", _FIELDS)
         implement(record, do_cell=_do_cell, end_step=_end_step)
-        enable_migration(record, migration_slot=_slot, accept_immigrant=_accept)
+        enable_migration(record, migration_slot=best_of_chain, accept_immigrant=_accept)
         per_step = self.chains * _PROPOSALS
         return Design(
             record=record(self.chains, kinds_of(space), patience, max(_WEAKEST, min(space.n // 2, 1 << 19))),
@@ -185,6 +186,6 @@ class IteratedLocalSearch:
             started=self.chains,
             per_step=per_step,
             steps=max(1000, 20_000 * space.n // per_step),
-            keeps_state=choose_delta_evaluation(problem),
+            keeps_state=choose_proposals(problem),
             memory_size=OUT_OF_ROOM + 1 + self.chains * _REMEMBERED,
         )

@@ -27,8 +27,10 @@ _BY_PROBLEM = "problem"  # a field that only the record of a step has: what it d
 _helpers: dict[Implementation, str] = {}
 
 
-def register_helpers(helpers: Iterable[Any]) -> None:
+def register_helpers(helpers: Iterable[Any], small: bool = False) -> None:
     """Let kernels call these plain functions, which users' methods and operators call; they need no decorator.
+
+    Small ones are inlined, and must not allocate.
 
     Numba compiles a function once in a process. One whose constants have changed since would go on with the old ones.
     """
@@ -36,7 +38,8 @@ def register_helpers(helpers: Iterable[Any]) -> None:
         digest, _ = digest_of_functions({helper.__name__: helper})
         if helper not in _helpers:
             _helpers[helper] = digest
-            register_jitable(helper)
+            options = INLINED if small else {}
+            register_jitable(**options)(helper) if options else register_jitable(helper)
         elif _helpers[helper] != digest:
             raise InputError(
                 f"a constant that {helper.__name__}() uses has changed since it was compiled; run its definition again"
@@ -76,6 +79,11 @@ def dispatched_call(call: F) -> F:
 def dispatched_objective(call: F) -> F:
     """As `dispatched`, for users' code: it may allocate, and a division by zero raises as in Python."""
     return _dispatch(call, {"error_model": "python", **COUNTING})
+
+
+def dispatched_small(call: F) -> F:
+    """As `dispatched_objective`, for small functions of users that kernels call very often: they must not allocate."""
+    return _dispatch(call, {"error_model": "python", **INLINED})
 
 
 def _dispatch(call: F, options: dict[str, Any]) -> F:

@@ -1,4 +1,4 @@
-"""Flat NamedTuples of arrays and scalars: the only compound values that kernels see.
+"""NamedTuples of arrays, scalars and further such records: the only compound values that kernels see.
 
 Numba stores compiled kernels on disk under the types of their arguments, and finds a NamedTuple type again by
 module and name. Classes made at run time (a user's problem in a script, say) therefore live in a module of their
@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 import sys
 from collections import namedtuple
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from systola.errors import InputError
 
@@ -50,11 +51,23 @@ def record_type(stem: str, fields: Iterable[str]) -> Any:
     return getattr(_home, _SEPARATOR.join([stem, *fields]))
 
 
+def change_arrays(record: Record, change: Callable[[NDArray[Any]], Any]) -> Any:
+    """The same record with each of its arrays changed, those of records in it, too."""
+    values = []
+    for value in record:
+        if isinstance(value, np.ndarray):
+            value = change(value)
+        elif isinstance(value, tuple):
+            value = change_arrays(value, change)
+        values.append(value)
+    return type(record)(*values)
+
+
 def widen(record: Record) -> Any:
     """A record for interpreted use: NumPy keeps small integers small, compiled code computes with 64 bits."""
-    return type(record)(
-        *(
-            v.astype(np.int64) if isinstance(v, np.ndarray) and v.dtype.kind in "iu" and v.itemsize < 8 else v
-            for v in record
-        )
-    )
+    return change_arrays(record, lambda v: v.astype(np.int64) if v.dtype.kind in "iu" and v.itemsize < 8 else v)
+
+
+def count_numbers(record: Record) -> int:
+    """How many numbers a record holds."""
+    return sum(count_numbers(v) if isinstance(v, tuple) else int(np.size(v)) for v in record)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from systola.errors import CheckFailed
-from systola.jit.records import Record, widen
+from systola.jit.records import Record, change_arrays, count_numbers, widen
 from systola.model.encodings import Array
 from systola.model.objective import evaluate, fitness, violation
 from systola.model.problem import Problem, record_of
@@ -53,9 +53,9 @@ def check_exactly(problem: Problem, decisions: Array, found: Measures, budget: f
     seconds = _MOST_SECONDS if budget is None else min(_MOST_SECONDS, max(_LEAST_SECONDS, _SHARE * budget))
     record = record_of(problem)
     measures = _integers(found)
-    if measures is None or sum(map(np.size, record)) > min(_MOST_NUMBERS, _NUMBERS_A_SECOND * seconds):
+    if measures is None or count_numbers(record) > min(_MOST_NUMBERS, _NUMBERS_A_SECOND * seconds):
         return
-    exact = type(record)(*map(_endless, record))
+    exact = change_arrays(record, _endless)
     wanted = _integers(_try(seconds, evaluate, exact, decisions.astype(object)))
     if wanted is None:
         return
@@ -68,8 +68,8 @@ def check_exactly(problem: Problem, decisions: Array, found: Measures, budget: f
             raise _wrapped(problem, function.__name__, worth, inexact)
 
 
-def _endless(value: Array | float) -> Any:
-    return value.astype(object) if isinstance(value, np.ndarray) and value.dtype.kind in "iu" else value
+def _endless(values: Array) -> Array:
+    return values.astype(object) if values.dtype.kind in "iu" else values
 
 
 def _integers(value: Measures | None) -> list[int] | None:

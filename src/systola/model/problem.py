@@ -24,6 +24,8 @@ from systola.model.fields import plain, unpack
 from systola.model.incremental import with_defaults
 from systola.model.names import Names, check_names, label, labels_from_fields
 from systola.model.objective import DEFAULTS, fitness_down, fitness_up
+from systola.model.structure.declare import declare, functions_of, parts_of, structure_record
+from systola.model.structure.part import Part
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -37,7 +39,7 @@ MAXIMISE = 1
 MINIMISE = -1
 
 _METHODS = ("evaluate", "fitness", "violation")
-_TAKEN = ("capabilities", "check", "derive", "encoding", "names", *_METHODS)  # no names for fields
+_TAKEN = ("capabilities", "check", "derive", "encoding", "names", "structure", *_METHODS)  # no names for fields
 _NOTHING = "nothing"  # the field of a problem without data: a record needs one
 
 
@@ -56,6 +58,8 @@ class Problem:
         Measures count in units of 1/scale; results are divided by it. Keeps fractions exact as integers.
     capabilities : sequence of Capability
         What the problem can do faster than by `evaluate`.
+    structure : Part or sequence of Part, optional
+        Instead of `evaluate`: the parts that the objective is the sum of. What moves do to it follows.
     names : Names
         What decisions and their values are called in tables; by default words that suit the encoding.
     """
@@ -64,6 +68,7 @@ class Problem:
     sense: ClassVar[int | tuple[int, ...] | str] = MAXIMISE
     scale: ClassVar[int] = 1
     capabilities: ClassVar[Sequence[Capability]] = ()
+    structure: ClassVar[Part | Sequence[Part] | None] = None
     names: ClassVar[Names | None] = None
     _record_type: ClassVar[Any]
     _fields: ClassVar[tuple[str, ...]]
@@ -74,8 +79,12 @@ class Problem:
         if taken:
             raise InputError(f"`{taken[0]}` is no name for a field, but {cls.__name__} has one; choose another")
         dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+        if hasattr(cls, "encoding"):
+            declare(cls)
         if "evaluate" not in dir(cls) or not hasattr(cls, "encoding"):
-            raise InputError(f"a problem needs `encoding` and `evaluate`, but {cls.__name__} lacks one; add it")
+            raise InputError(
+                f"a problem needs `encoding` and `evaluate` (or `structure`), but {cls.__name__} lacks one; add it"
+            )
         cls._fields = tuple(f.name for f in dataclasses.fields(cls))  # type: ignore[arg-type]
         if isinstance(cls.sense, str) and cls.sense not in cls._fields:
             raise InputError(f"`sense` names the field {cls.sense!r}, which {cls.__name__} does not have; add it")
@@ -95,6 +104,8 @@ class Problem:
             if entry.type in ("Array", "np.ndarray", np.ndarray) and isinstance(value, (int, float)):
                 raise InputError(f"{type(self).__name__}.{entry.name} must be an array, but got the number {value}")
         self.check()
+        if parts_of(self):
+            object.__setattr__(self, "structure", structure_record(self))
         found = labels_from_fields(type(self).__name__, self.encoding, self.names, axes)
         if found:
             label(self, **found)
@@ -117,7 +128,8 @@ class Problem:
 
 def bind(cls: type[Problem]) -> None:
     """Tell the dispatch what a class's functions do now: edits of what they call make a new record type."""
-    register_functions(cls, cls.__name__, kernel_fields(cls) or [_NOTHING])
+    declared = ["structure"] if parts_of(cls) else []
+    register_functions(cls, cls.__name__, [*kernel_fields(cls), *declared] or [_NOTHING])
 
 
 def register_functions(cls: type[Problem], stem: str, fields: list[str]) -> None:
@@ -130,8 +142,9 @@ def register_functions(cls: type[Problem], stem: str, fields: list[str]) -> None
         default: Implementation = fitness_up if senses[0] == MAXIMISE else fitness_down
         functions.setdefault("fitness", default)
     functions = with_defaults({**DEFAULTS, **functions})
-    digest, helpers = digest_of_functions({k: b for k, b in functions.items() if isinstance(b, FunctionType)})
-    register_helpers(helpers)
+    written = {k: b for k, b in functions.items() if isinstance(b, FunctionType)}
+    digest, helpers = digest_of_functions({**written, **functions_of(cls)})
+    register_helpers(helpers, small=bool(parts_of(cls)))
     cls._record_type = record_type(f"{stem}_{digest}", fields)
     for name, function in functions.items():
         register(name, cls._record_type, function)

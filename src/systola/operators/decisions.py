@@ -15,6 +15,8 @@ from systola.model.encodings import Bits, Digits, Order
 from systola.model.rng import below, numbers
 from systola.simd.bits import segment_mask
 
+FEW = 3  # of n decisions, up to n / 3 that differ are worth single moves
+
 
 @dispatched
 def get(space: Any, x: Any, i: Any) -> Any:
@@ -44,6 +46,15 @@ def uniform_mix(space: Any, one: Any, two: Any, child: Any, sibling: Any, key: A
 def resample(space: Any, x: Any, i: Any, number: Any) -> Any:
     """Set decision i to another of its values, by a random number; to its only one if it has no other."""
     return implementation_of("resample", space)(space, x, i, number)
+
+
+@inlined
+def count_differing(space: Any, x: Any, parent: Any, children: Any, child: Any) -> Any:
+    """In how many decisions two solutions differ, of integers or permutations."""
+    differing = np.int64(0)
+    for i in range(space.n):
+        differing += x[parent, i] != children[child, i]
+    return differing
 
 
 @inlined

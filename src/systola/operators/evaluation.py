@@ -1,7 +1,7 @@
 """Full and delta evaluation: measures of a changed solution from those of its parent, as far as the problem can.
 
-`choose_delta_evaluation` registers what fits the problem's capabilities: flips, reassignments, swaps, or its plain
-objective.
+`choose_delta_evaluation` registers what fits the problem: its declared parts, its capabilities (flips, reassignments,
+swaps), or its plain objective.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from systola.jit.compile import inlined
 from systola.jit.dispatch import Implementation, dispatched_call, implementation_of, register
 from systola.model.capabilities import Capability, EvaluationState, Flips, Reassignments, Swaps, offers
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.incremental import flip, init_state, measures_from_state, reassign, state_of, swap
 from systola.model.population import evaluate_plain
 from systola.model.problem import Problem, record_type_of, space_of
+from systola.model.structure.declare import is_declared
+from systola.operators.decisions import FEW, count_differing
+from systola.operators.declared import evaluate_delta_by_parts, evaluate_full_by_parts, evaluate_swap_by_parts
 from systola.simd.bits import lowest_one, toggle
-
-_FEW = 3  # of n decisions, up to n / 3 that differ are worth single steps
 
 
 @dispatched_call
@@ -50,15 +50,6 @@ def _evaluate_full_by_state(s: Any, x: Any, row: Any, lane: Any, state: Any, mea
     measures_from_state(s.problem, state, measures)
 
 
-@inlined
-def _count_differing(space: Any, x: Any, parent: Any, children: Any, child: Any) -> Any:
-    """In how many decisions two solutions differ, of integers or permutations."""
-    differing = np.int64(0)
-    for i in range(space.n):
-        differing += x[parent, i] != children[child, i]
-    return differing
-
-
 def _evaluate_delta_by_flips(
     s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any
 ) -> None:
@@ -83,7 +74,7 @@ def _evaluate_delta_by_reassignments(
 ) -> None:
     x, known = s.population.x, s.population.state[parent]
     problem, space, lanes = s.problem, s.space, s.lanes
-    if _FEW * _count_differing(space, x, parent, children, child) > space.n:
+    if FEW * count_differing(space, x, parent, children, child) > space.n:
         evaluate_full(s, children, child, lane, state, measures)
         return
     for k in range(state.shape[0]):
@@ -103,8 +94,8 @@ def _evaluate_delta_by_swaps(
 ) -> None:
     x, known = s.population.x, s.population.state[parent]
     problem, space, lanes = s.problem, s.space, s.lanes
-    differing = _count_differing(space, x, parent, children, child)
-    if _FEW * differing > space.n:
+    differing = count_differing(space, x, parent, children, child)
+    if FEW * differing > space.n:
         evaluate_full(s, children, child, lane, state, measures)
         return
     for k in range(state.shape[0]):
@@ -153,11 +144,8 @@ def _evaluate_swap_plainly(s: Any, row: Any, i: Any, j: Any, lane: Any, state: A
 
 def choose_full_evaluation(problem: Problem) -> None:
     """A state of the problem's own gives the measures, too, and faster than the plain objective."""
-    register(
-        "evaluate_full",
-        record_type_of(problem),
-        _evaluate_full_by_state if offers(problem, EvaluationState) else _evaluate_full_plainly,
-    )
+    function: Implementation = _evaluate_full_by_state if offers(problem, EvaluationState) else _evaluate_full_plainly
+    register("evaluate_full", record_type_of(problem), evaluate_full_by_parts if is_declared(problem) else function)
 
 
 _BY_MOVES: dict[type, tuple[type[Capability], Implementation]] = {
@@ -170,6 +158,10 @@ _BY_MOVES: dict[type, tuple[type[Capability], Implementation]] = {
 def choose_delta_evaluation(problem: Problem) -> bool:
     """Choose how solutions of this problem are evaluated; whether that needs the state of all solutions."""
     choose_full_evaluation(problem)
+    if is_declared(problem):
+        register("evaluate_delta", record_type_of(problem), evaluate_delta_by_parts)
+        register("evaluate_swap", record_type_of(problem), evaluate_swap_by_parts)
+        return True
     moves, function = _BY_MOVES[type(space_of(problem))]
     offered = offers(problem, moves)
     record = record_type_of(problem)

@@ -1,8 +1,4 @@
-"""Moves drawn at random, of several kinds for each encoding, made in place and undone again.
-
-Permutations: a swap, a rotation (which moves a block of items elsewhere: an insertion, or-opt), a reversal. Bits: a
-flip, an exchange of a one and a zero. Integers: a new value, a value nearby, an exchange of two values. A move is four
-whole numbers: its kind and three that mean something for that kind; the kind NO_MOVE says that the draw gave none.
+"""Moves drawn at random, of several kinds for each encoding; see `model.elementary_moves`.
 
 How far a move reaches is drawn by its magnitude, so that short moves are as likely as long ones. Nothing but whole
 numbers is computed: the same move on every machine.
@@ -16,40 +12,19 @@ import numpy as np
 
 from systola.jit.compile import inlined
 from systola.jit.dispatch import dispatched, implementation_of, register
-from systola.model.encodings import Bits, Digits, Order, Space
-from systola.model.moves import reverse_in, swap_in, value_of_rank
+from systola.model.elementary_moves import EXCHANGE, FLIP, NO_MOVE, REASSIGN, ROTATE
+from systola.model.encodings import Bits, Digits, Order
+from systola.model.moves import value_of_rank
 from systola.model.rng import below
 from systola.simd.bits import lowest_one, segment_mask
 
-NO_MOVE = -1
-KINDS = {Order: 3, Bits: 2, Digits: 3}
-_SWAP, _ROTATE, _REVERSE = range(3)
-_FLIP, _EXCHANGE_BITS = range(2)
-_REASSIGN, _CREEP, _EXCHANGE = range(3)
 _LONGEST_BLOCK = 3  # items of a rotation's shorter part, as in or-opt
-
-
-def kinds_of(space: Space) -> int:
-    """How many kinds of moves there are."""
-    return KINDS[type(space)]
 
 
 @dispatched
 def draw_move(space: Any, x: Any, kind: Any, r0: Any, r1: Any, r2: Any) -> Any:
-    """A move of this kind from the stored solution x, by three random numbers of 32 bits."""
+    """A move of this kind from the stored solution x, by three random numbers of 32 bits; NO_MOVE if it gives none."""
     return implementation_of("draw_move", space)(space, x, kind, r0, r1, r2)
-
-
-@dispatched
-def make_move(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> Any:
-    """Make a move in place."""
-    return implementation_of("make_move", space)(space, x, kind, i, j, k)
-
-
-@dispatched
-def undo_move(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> Any:
-    """Take a move back that was made last."""
-    return implementation_of("undo_move", space)(space, x, kind, i, j, k)
 
 
 @inlined
@@ -66,14 +41,6 @@ def _reach(number: Any, other: Any, most: Any) -> Any:
     return 1 + below(other, min(most, np.int64(1) << below(number, magnitudes)))
 
 
-@inlined
-def rotate_in(x: Any, a: Any, b: Any, c: Any) -> None:
-    """The items of a <= place < b come after those of b <= place < c."""
-    reverse_in(x, a, b - 1)
-    reverse_in(x, b, c - 1)
-    reverse_in(x, a, c - 1)
-
-
 def _draw_in_order(space: Any, x: Any, kind: Any, r0: Any, r1: Any, r2: Any) -> Any:
     n = np.int64(space.n)
     if n < 2:
@@ -82,25 +49,12 @@ def _draw_in_order(space: Any, x: Any, kind: Any, r0: Any, r1: Any, r2: Any) -> 
     reach = _reach((r0 << np.uint64(16)) & np.uint64(0xFFFFFFFF), r1, n - 1)
     i = below(r0, n - reach)
     j = i + reach
-    if kind != _ROTATE:
+    if kind != ROTATE:
         return np.int64(kind), i, j, np.int64(0)
     length = 1 + below(r2, min(reach, _LONGEST_BLOCK))
     # Either the first items go to the end or the last ones to the beginning.
     middle = i + length if r2 & np.uint64(1) else j + 1 - length
     return np.int64(kind), i, middle, j + 1
-
-
-def _make_in_order(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> None:
-    if kind == _SWAP:
-        swap_in(x, i, j)
-    elif kind == _REVERSE:
-        reverse_in(x, i, j)
-    elif kind == _ROTATE:
-        rotate_in(x, i, j, k)
-
-
-def _undo_in_order(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> None:
-    make_move(space, x, kind, i, i + k - j if kind == _ROTATE else j, k)
 
 
 @inlined
@@ -122,7 +76,7 @@ def _next_bit(space: Any, x: Any, start: Any, wanted: Any) -> Any:
 def _draw_in_bits(space: Any, x: Any, kind: Any, r0: Any, r1: Any, r2: Any) -> Any:
     n = np.int64(space.n)
     i = below(r0, n)
-    if kind == _FLIP:
+    if kind == FLIP:
         # Half of the flips are of a one: where ones are few, uniform draws would hardly ever remove any.
         if r2 & np.uint64(1):
             one = _next_bit(space, x, i, np.int64(1))
@@ -135,51 +89,24 @@ def _draw_in_bits(space: Any, x: Any, kind: Any, r0: Any, r1: Any, r2: Any) -> A
     return np.int64(kind), one, zero, np.int64(0)
 
 
-def _flip_in_bits(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> None:
-    if kind != NO_MOVE:
-        x[i >> 6] ^= np.uint64(1) << np.uint64(i & 63)
-    if kind == _EXCHANGE_BITS:
-        x[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
-
-
 def _draw_in_digits(space: Any, x: Any, kind: Any, r0: Any, r1: Any, r2: Any) -> Any:
     n = np.int64(space.n)
     i = below(r0, n)
     low, high, old = np.int64(space.low[i]), np.int64(space.high[i]), np.int64(x[i])
-    if kind == _EXCHANGE:
+    if kind == EXCHANGE:
         j = below(r1, n)
         other = np.int64(x[j])
         fits = low <= other and other <= high and np.int64(space.low[j]) <= old and old <= np.int64(space.high[j])
         return (np.int64(kind), i, j, np.int64(0)) if fits and other != old else _nothing()
     if low == high:
         return _nothing()
-    if kind == _REASSIGN:
+    if kind == REASSIGN:
         return np.int64(kind), i, old, value_of_rank(below(r1, high - low), low, old)
     upwards = old == low or (old < high and (r2 & np.uint64(1)) != np.uint64(0))
     reach = _reach(r1, r2, high - old if upwards else old - low)
     return np.int64(kind), i, old, old + reach if upwards else old - reach
 
 
-def _make_in_digits(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> None:
-    if kind == _EXCHANGE:
-        swap_in(x, i, j)
-    elif kind != NO_MOVE:
-        x[i] = k
-
-
-def _undo_in_digits(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> None:
-    if kind == _EXCHANGE:
-        swap_in(x, i, j)
-    elif kind != NO_MOVE:
-        x[i] = j
-
-
 register("draw_move", Order, _draw_in_order)
-register("make_move", Order, _make_in_order)
-register("undo_move", Order, _undo_in_order)
 register("draw_move", Bits, _draw_in_bits)
-register("make_move", Bits, _flip_in_bits)
-register("undo_move", Bits, _flip_in_bits)
 register("draw_move", Digits, _draw_in_digits)
-register("make_move", Digits, _make_in_digits)
-register("undo_move", Digits, _undo_in_digits)

@@ -149,7 +149,7 @@ def _find_gains(problem: Any, x: Any, row: Any, r: Any, table: Any) -> None:
         add_products(gains, 0, part(a_back, of_r, width), 0, part(table, block + of_r, width), -1)
     if problem.diagonal:
         add_products(gains, problem.own_near[r], problem.own_near, table[own + r], part(table, own, width), 1)
-    if problem.placed:
+    if problem.has_costs:
         _add_costs(problem.costs, x, row, r, gains)
     for k in range(r):
         table[k * width + r] = table[line + k]
@@ -172,7 +172,7 @@ class QuadraticAssignment(Problem):
     distances: Array
     costs: Array = field(default_factory=lambda: np.zeros((0, 0), np.int64))  # of each facility at each location
     scale: int = field(init=False, repr=False)  # type: ignore[misc]
-    placed: bool = field(init=False, repr=False)  # whether there are such costs
+    has_costs: bool = field(init=False, repr=False)  # whether there are such costs
     near: Array = field(init=False, repr=False)  # flows, zeros in the diagonal, rows of whole vectors
     near_back: Array = field(init=False, repr=False)  # transposed
     far: Array = field(init=False, repr=False)  # distances, zeros in the diagonal
@@ -210,7 +210,7 @@ class QuadraticAssignment(Problem):
             distances=distances,
             costs=costs,
             scale=scale,
-            placed=bool(costs.any()),
+            has_costs=bool(costs.any()),
             near=rows[0].ravel().astype(kind),
             near_back=rows[1].ravel().astype(kind),
             far=far.ravel().astype(kind),
@@ -239,7 +239,7 @@ class QuadraticAssignment(Problem):
         total = 0
         for i in range(len(x)):
             at = x[i]
-            if self.placed:
+            if self.has_costs:
                 total += self.costs[i, at]
             for k in range(len(x)):
                 total += self.flows[i, k] * self.distances[at, x[k]]
@@ -251,7 +251,7 @@ class QuadraticAssignment(Problem):
             state[0] += _total(self.near_back, self.far_back, x, row)
         for i in range(len(self.flows)):
             state[0] += self.own_near[i] * self.own_far[x[row, i]]
-            if self.placed:
+            if self.has_costs:
                 state[0] += self.costs[i, x[row, i]]
 
     def swap(self, x, row, i, j, state):
@@ -265,7 +265,7 @@ class QuadraticAssignment(Problem):
             change += flows * (self.far[at_j * n + at_i] - self.far_back[at_j * n + at_i])
         if self.diagonal:
             change -= (self.own_near[i] - self.own_near[j]) * (self.own_far[at_i] - self.own_far[at_j])
-        if self.placed:
+        if self.has_costs:
             change += (self.costs[i, at_j] - self.costs[i, at_i]) + (self.costs[j, at_i] - self.costs[j, at_j])
         state[0] += change
 
@@ -279,7 +279,7 @@ class QuadraticAssignment(Problem):
         if self.diagonal:
             for j in range(n):
                 gains[j] += (self.own_near[i] - self.own_near[j]) * (self.own_far[x[row, i]] - self.own_far[x[row, j]])
-        if self.placed:
+        if self.has_costs:
             _add_costs(self.costs, x, row, i, gains)
 
     def state_measures(self, state, measures):
@@ -305,7 +305,7 @@ class QuadraticAssignment(Problem):
                 for m in (near, near.T, far, far.T)
             ]
             most = 2 * min(max(rows[:2]) * spreads[1], spreads[0] * max(rows[2:]))
-        placing = 2 * (int(self.costs.max()) - int(self.costs.min())) if self.placed else 0
+        placing = 2 * (int(self.costs.max()) - int(self.costs.min())) if self.has_costs else 0
         return most + spreads[2] * spreads[3] + placing
 
     def fill_table(self, x, row, table):

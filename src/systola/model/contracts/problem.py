@@ -29,9 +29,11 @@ from systola.model.contracts.permutations import (
     check_move,
     check_swap_table,
 )
+from systola.model.contracts.structure import check_structure
 from systola.model.encodings import Array
 from systola.model.objective import fitness, violation
 from systola.model.problem import Problem, bind, record_of, space_of
+from systola.model.structure.declare import is_declared
 
 
 def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
@@ -64,6 +66,8 @@ def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
         if offers(problem, EvaluationState):
             new_state(problem, stored(problem, x), measures)
         _check_capabilities(problem, x, draws)
+        if is_declared(problem):
+            check_structure(problem, x, draws)
 
 
 def _check_capabilities(problem: Problem, x: Array, draws: np.random.Generator) -> None:

@@ -1,0 +1,145 @@
+"""Declared structure: the same numbers as a plain objective, whatever the part, the engine and the backend."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import systola as sy
+from model.declared_problems import MaxSat, PlainTour, Qubo, Tour, pairs
+from systola.extend import check_problem
+
+KINDS = list(pairs(0))
+CHAINS = [sy.SimulatedAnnealing(chains=2), sy.IteratedLocalSearch(chains=2)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 9))
+def test_moves_agree_with_evaluate(kind, seed, n):
+    declared, _ = pairs(seed, n)[kind]
+    check_problem(declared, trials=3, seed=seed)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 9))
+def test_the_derived_objective_is_the_plain_one(kind, seed, n):
+    declared, plain = pairs(seed, n)[kind]
+    draws = np.random.default_rng(seed)
+    space = plain.encoding.space(plain)
+    for _ in range(3):
+        if isinstance(plain.encoding, sy.Permutation):
+            x = draws.permutation(space.n)
+        else:
+            x = draws.integers(getattr(space, "low", 0), getattr(space, "high", np.ones(space.n, int)) + 1)
+        assert declared.evaluate(x) == plain.evaluate(x)
+
+
+@pytest.mark.parametrize("engine", [*CHAINS, sy.Cellular(size=9), sy.SteadyState(size=9)], ids=lambda e: e.name)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_run_as_with_the_plain_objective(kind, engine):
+    results = [
+        sy.solve(problem, engine, stop=sy.Iterations(3), seed=5, backend="python") for problem in pairs(3, 8)[kind]
+    ]
+    assert len({(str(r.objective), r.feasible, tuple(r.solution)) for r in results}) == 1
+    traces = [[(s.step, s.objective, s.violation) for s in r.trace.samples] for r in results]
+    assert traces[0] == traces[1]
+
+
+@pytest.mark.parametrize("kind", ["terms over bits", "a chain and a passage"])
+def test_compiled_as_interpreted(kind):
+    declared, plain = pairs(4, 9)[kind]
+    runs = [(declared, "cpu", 1), (declared, "cpu", 2), (declared, "python", 1), (plain, "python", 1)]
+    results = [
+        sy.solve(problem, CHAINS[0], stop=sy.Iterations(4), seed=2, backend=backend, threads=threads)
+        for problem, backend, threads in runs
+    ]
+    assert len({(str(r.objective), tuple(r.solution)) for r in results}) == 1
+
+
+def test_floats_do_not_drift():
+    draws = np.random.default_rng(7)
+    distances = draws.random((12, 12)) * 10.0 ** draws.integers(-3, 6, (12, 12))
+    distances += distances.T
+    result = sy.solve(Tour(distances), CHAINS[0], stop=sy.Iterations(30), seed=1, backend="python")
+    assert result.objective == PlainTour(distances).evaluate(result.solution)
+
+
+class Sparing(sy.Problem):
+    """A term that reads one more decision than it says."""
+
+    encoding = sy.Binary("n")
+    n: int
+
+    def both(self, x, k):
+        return 1 if x[k] == 1 and x[(k + 1) % self.n] == 1 else 0
+
+    def reads(self):
+        return [[k] for k in range(self.n)]
+
+    structure = sy.Terms(both, reads)
+
+
+def test_a_term_that_reads_more_than_it_says_is_found():
+    with pytest.raises(sy.CheckFailed, match=r"term \d of Sparing changes with decision \d, but `reads` names only"):
+        check_problem(Sparing(7))
+
+
+def test_a_wrong_declaration_never_gives_a_wrong_answer():
+    with pytest.raises(sy.CheckFailed):
+        sy.solve(Sparing(7), CHAINS[0], stop=sy.Iterations(5), seed=1, backend="python")
+
+
+def _class(**body):
+    return type("Wrong", (sy.Problem,), {"__annotations__": {"n": int}, **body})
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"structure": 3, "encoding": sy.Binary("n")}, "must be a part such as Chain"),
+        ({"structure": [], "encoding": sy.Binary("n")}, "must be a part such as Chain"),
+        ({"structure": sy.Chain(lambda self, a, b: 1), "encoding": sy.Binary("n")}, "is for the encoding Permutation"),
+        ({"structure": sy.Chain(lambda self, a: 1), "encoding": sy.Permutation("n")}, r"must take \(self, a, b\)"),
+        ({"structure": sy.Chain(3), "encoding": sy.Permutation("n")}, "must be a plain function"),
+        ({"structure": sy.Linear("n", "<"), "encoding": sy.Binary("n")}, "must be one of <=, >=, =="),
+        ({"structure": sy.Linear("n", "<="), "encoding": sy.Binary("n")}, "has only one of them"),
+        ({"structure": sy.Linear("n", "<=", 3), "encoding": sy.Binary("n")}, "each objective needs a part"),
+        (
+            {"structure": sy.Quadratic("n"), "encoding": sy.Binary("n"), "evaluate": lambda self, x: 0},
+            "has both; leave one",
+        ),
+        ({"structure": sy.Quadratic("n", objective=1), "encoding": sy.Binary("n")}, "must be a number below 1"),
+        ({"structure": sy.Quadratic("n", hard=True, weight=-1), "encoding": sy.Binary("n")}, "`weight > 0` must hold"),
+        (
+            {
+                "structure": sy.Quadratic("n"),
+                "encoding": sy.Binary("n"),
+                "capabilities": [sy.Flips(lambda self, x, row, i, state: None)],
+            },
+            "lists Flips; leave it out",
+        ),
+    ],
+)
+def test_a_wrong_structure_is_refused(body, sentence):
+    with pytest.raises(sy.InputError, match=sentence):
+        _class(**body)
+
+
+def _with(cls, part):
+    return type("Other", (cls,), {"structure": part})
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: MaxSat(2, [[1, 2, 3]]), "names decision 2 for term 0, but decisions are 0..1"),
+        (lambda: _with(MaxSat, sy.Terms(MaxSat.holds, "nowhere"))(2, [[1]]), "names the field 'nowhere'"),
+        (lambda: _with(Qubo, sy.Quadratic(lambda self: np.ones((3, 2))))(np.eye(3)), "must have 3 columns"),
+        (lambda: _with(Qubo, sy.Quadratic(lambda self: ([5], [0], [1])))(np.eye(3)), "must have 3 rows"),
+    ],
+)
+def test_wrong_data_are_refused(make, sentence):
+    with pytest.raises(sy.InputError, match=sentence):
+        make()
