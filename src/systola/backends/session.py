@@ -98,7 +98,7 @@ def memory_of(setup: Setup, lanes: int, chunk: int) -> int:
     state = _bytes_of(state_buffer(setup))
     row: int = x.nbytes + 8 * setup.measures + _bytes_of(prefix) + state * setup.design.keeps_state
     lane: int = 5 * x.nbytes + 24 * setup.measures + 24 + 2 * setup.problem.encoding.blank(space, 1).nbytes + 2 * state
-    table = _table_of(setup.design, chunk)
+    table = _table_of(setup, chunk)
     lane += _bytes_of(table) + 4 * setup.design.scratch + 8
     neighbourhood_state = setup.design.neighbourhood_state or _NO_TABLE
     shared: int = setup.design.slots.nbytes + _bytes_of(neighbourhood_state)
@@ -133,10 +133,12 @@ def rows_in_memory(design: Design) -> int:
     return rows + (0 if design.order == "C" else (_STAGGER - rows) % _PAGE_ROWS)
 
 
-def _table_of(design: Design, chunk: int) -> Buffer:
-    """A lane's table; where neighbours come one at a time, less may be enough."""
+def _table_of(setup: Setup, chunk: int) -> Buffer:
+    """A lane's table; where neighbours come one at a time, less may be enough. Without a type it has the measures'."""
+    design = setup.design
     table = design.table or _NO_TABLE
-    return Buffer(design.single, table.dtype) if design.single and chunk == 1 else table
+    size = design.single if design.single and chunk == 1 else table.size
+    return Buffer(size, setup.dtype if table.dtype is None else table.dtype)
 
 
 def allocate(setup: Setup, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:
@@ -147,7 +149,7 @@ def allocate(setup: Setup, lanes: int, chunk: int) -> tuple[Population, Lanes, B
     prefix, kept = _prefix_of(setup), state_buffer(setup)
     rows = rows_in_memory(design)
     one = encoding.empty(space, 1)
-    table, neighbourhood_state = _table_of(design, chunk), design.neighbourhood_state or _NO_TABLE
+    table, neighbourhood_state = _table_of(setup, chunk), design.neighbourhood_state or _NO_TABLE
     refuse_if_too_large(memory_of(setup, lanes, chunk))
     try:
         population = Population(

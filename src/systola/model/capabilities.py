@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 
 
 class Buffer(NamedTuple):
-    """Room for numbers: how many, and of which type."""
+    """Room for numbers: how many, and of which type; in an engine's design None stands for that of the measures."""
 
     size: int
     dtype: Any

@@ -36,7 +36,7 @@ def check_structure(problem: Problem, x: Array, draws: np.random.Generator) -> N
     record, space, x = widen(record_of(problem)), space_of(problem), x.astype(np.int64)
     measures = measure(problem, x)
     kept = np.zeros(max(2, kept_size(problem)), measures.dtype)
-    _start(record, x, kept, measures, "evaluate")
+    _start(record.structure, record, x, kept, measures)
     for _ in range(_MOVES):
         move = _draw(space, x, draws)
         if move is None:
@@ -55,7 +55,7 @@ def check_structure(problem: Problem, x: Array, draws: np.random.Generator) -> N
             )
         update_structure(record.structure, record, space, x, move, kept)
         fresh = np.zeros_like(kept)
-        _start(record, x, fresh, measures, "evaluate")
+        _start(record.structure, record, x, fresh, measures)
         used = _compared(problem, kept)
         if not agree(kept[used], fresh[used]):
             raise CheckFailed(
@@ -63,11 +63,11 @@ def check_structure(problem: Problem, x: Array, draws: np.random.Generator) -> N
             )
 
 
-def _start(record: Any, x: Array, kept: Array, wanted: Array, whose: str) -> None:
+def _start(structure: Record, record: Record, x: Array, kept: Array, wanted: Array) -> None:
     found = np.zeros_like(wanted)
-    init_structure(record.structure, record, x, kept, found)
+    init_structure(structure, record, x, kept, found)
     if not agree(found, wanted):
-        raise CheckFailed(f"{whose} says {wanted.tolist()} for {x.tolist()}, its parts say {found.tolist()}")
+        raise CheckFailed(f"evaluate says {wanted.tolist()} for {x.tolist()}, its parts say {found.tolist()}")
 
 
 def _compared(problem: Problem, kept: Array) -> Array:
@@ -124,11 +124,11 @@ def _explain_terms(problem: Problem, before: Array, after: Array, move: Move) ->
                 )
 
 
-def _matters(part: Any, record: Record, before: Array, after: Array, k: int, i: int) -> bool:
+def _matters(part: Record, record: Record, before: Array, after: Array, k: int, i: int) -> bool:
     mixed = before.copy()
     mixed[i] = after[i]
     return bool(user_term(part, record, before, k) != user_term(part, record, mixed, k))
 
 
-def _leaves(structure: Any) -> list[Any]:
+def _leaves(structure: Record) -> list[Any]:
     return [structure.one, *_leaves(structure.other)] if isinstance(structure, Both) else [structure]

@@ -13,6 +13,7 @@ from systola.jit.compile import inlined
 from systola.jit.dispatch import Implementation
 from systola.model.elementary_moves import EXCHANGE_BITS
 from systola.model.encodings import Array, Binary
+from systola.model.structure.gains import nothing_changes
 from systola.model.structure.matrices import Matrix, by_rows, read_matrix
 from systola.model.structure.part import Function, Part, field_or_made
 
@@ -36,6 +37,11 @@ def _delta_of_sum(self: Any, problem: Any, space: Any, x: Any, move: Any, kept: 
     if kind == EXCHANGE_BITS:
         change += self.coefficients[j] * (1 - 2 * np.int64(x[j]))
     return change
+
+
+def _add_gains(self: Any, problem: Any, space: Any, x: Any, kept: Any, gains: Any) -> None:
+    for i in range(len(x)):
+        gains[i] += self.weight * self.coefficients[i] * (1 - 2 * np.int64(x[i]))
 
 
 @inlined
@@ -133,6 +139,10 @@ class Linear(Part):
             raise InputError(f"a constraint has a relation and a bound, but Linear of {owner} has only one of them")
 
     @property
+    def has_gains(self) -> bool:
+        return not self.is_constraint
+
+    @property
     def is_constraint(self) -> bool:
         """Whether there is a relation."""
         return self.relation is not None
@@ -177,7 +187,13 @@ class Linear(Part):
 
     def implementations(self, problem: Problem, data: dict[str, Any]) -> tuple[str, dict[str, Implementation]]:
         if not self.is_constraint:
-            return "LinearSum", {"part_total": _total_of_sum, "part_delta": _delta_of_sum}
+            return "LinearSum", {
+                "part_total": _total_of_sum,
+                "part_delta": _delta_of_sum,
+                "add_gains": _add_gains,
+                "before_change": nothing_changes,
+                "after_change": nothing_changes,
+            }
         return "Linear", {"part_total": _total, "init_part": _init, "part_delta": _delta, "update_part": _update}
 
     def size(self, problem: Problem) -> int:

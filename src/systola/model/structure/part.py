@@ -190,6 +190,11 @@ class Part(ABC):
     def implementations(self, problem: Problem, data: dict[str, Any]) -> tuple[str, dict[str, Implementation]]:
         """A name for its way, and what the functions of this module and its own do for it."""
 
+    @property
+    def has_gains(self) -> bool:
+        """Whether it keeps a table of gains."""
+        return False
+
     def size(self, problem: Problem) -> int:
         """How many numbers it keeps of a solution."""
         return 0

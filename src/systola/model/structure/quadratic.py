@@ -13,6 +13,7 @@ from systola.jit.compile import inlined
 from systola.jit.dispatch import Implementation, dispatched, implementation_of
 from systola.model.elementary_moves import EXCHANGE_BITS
 from systola.model.encodings import Binary
+from systola.model.structure.gains import nothing_changes
 from systola.model.structure.matrices import by_rows, read_matrix
 from systola.model.structure.part import Function, Part, field_or_made
 
@@ -116,6 +117,26 @@ def _update(self: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any) -
         add_coupling(self, j, kept, 2 * np.int64(x[j]) - 1)
 
 
+def _add_gains(self: Any, problem: Any, space: Any, x: Any, kept: Any, gains: Any) -> None:
+    for i in range(self.diagonal.shape[0]):
+        gains[i] += self.weight * _gain(self, x, i, kept)
+
+
+def _after_dense(self: Any, problem: Any, space: Any, x: Any, i: Any, gains: Any) -> None:
+    own = gains[i]
+    factor = self.weight * (2 * np.int64(x[i]) - 1)
+    for j in range(self.diagonal.shape[0]):
+        gains[j] += factor * (1 - 2 * np.int64(x[j])) * self.matrix[i, j]
+    gains[i] = own
+
+
+def _after_sparse(self: Any, problem: Any, space: Any, x: Any, i: Any, gains: Any) -> None:
+    factor = self.weight * (2 * np.int64(x[i]) - 1)
+    for q in range(self.starts[i], self.starts[i + 1]):
+        j = self.columns[q]
+        gains[j] += factor * (1 - 2 * np.int64(x[j])) * self.values[q]
+
+
 @dataclass(frozen=True)
 class Quadratic(Part):
     """A quadratic form over bits: the sum of q[i, j] x[i] x[j].
@@ -160,7 +181,14 @@ class Quadratic(Part):
             "update_part": _update,
             "add_coupling": _add_dense if dense else _add_sparse,
             "coupling": _coupling_dense if dense else _coupling_sparse,
+            "add_gains": _add_gains,
+            "before_change": nothing_changes,
+            "after_change": _after_dense if dense else _after_sparse,
         }
+
+    @property
+    def has_gains(self) -> bool:
+        return True
 
     def size(self, problem: Problem) -> int:
         return int(problem.encoding.space(problem).n)

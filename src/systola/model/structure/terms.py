@@ -12,9 +12,9 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Implementation, dispatched_small, implementation_of
+from systola.jit.dispatch import Implementation, dispatched, dispatched_small, implementation_of, register
 from systola.model.elementary_moves import make_plain_move, touched, undo_plain_move
-from systola.model.encodings import Array, Binary, Integers, Permutation
+from systola.model.encodings import Array, Binary, Bits, Digits, Integers, Permutation
 from systola.model.structure.part import Function, Part, field_or_made
 
 if TYPE_CHECKING:
@@ -67,6 +67,55 @@ def _delta(self: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any) ->
     return after - before
 
 
+@dispatched
+def add_term_gains(space: Any, part: Any, problem: Any, x: Any, k: Any, i: Any, gains: Any, sign: Any) -> Any:
+    """Add what term k gains by each change of a decision that it reads, other than i, with this sign."""
+    return implementation_of("add_term_gains", space)(space, part, problem, x, k, i, gains, sign)
+
+
+def _add_flips(space: Any, part: Any, problem: Any, x: Any, k: Any, i: Any, gains: Any, sign: Any) -> None:
+    now = user_term(part, problem, x, k)
+    for q in range(part.starts[k], part.starts[k + 1]):
+        j = part.members[q]
+        if j != i:
+            x[j] ^= 1
+            gains[j] += sign * part.weight * (user_term(part, problem, x, k) - now)
+            x[j] ^= 1
+
+
+def _add_reassignments(space: Any, part: Any, problem: Any, x: Any, k: Any, i: Any, gains: Any, sign: Any) -> None:
+    now = user_term(part, problem, x, k)
+    width = gains.shape[0] // space.n
+    for q in range(part.starts[k], part.starts[k + 1]):
+        j = part.members[q]
+        if j != i:
+            held = x[j]
+            for v in range(space.low[j], space.high[j] + 1):
+                if v != held:
+                    x[j] = v
+                    gains[j * width + v - space.low[j]] += sign * part.weight * (user_term(part, problem, x, k) - now)
+            x[j] = held
+
+
+register("add_term_gains", Bits, _add_flips)
+register("add_term_gains", Digits, _add_reassignments)
+
+
+def _add_gains(self: Any, problem: Any, space: Any, x: Any, kept: Any, gains: Any) -> None:
+    for k in range(self.starts.shape[0] - 1):
+        add_term_gains(space, self, problem, x, k, np.int64(-1), gains, 1)
+
+
+def _before(self: Any, problem: Any, space: Any, x: Any, i: Any, gains: Any) -> None:
+    for q in range(self.of_starts[i], self.of_starts[i + 1]):
+        add_term_gains(space, self, problem, x, self.of_terms[q], i, gains, -1)
+
+
+def _after(self: Any, problem: Any, space: Any, x: Any, i: Any, gains: Any) -> None:
+    for q in range(self.of_starts[i], self.of_starts[i + 1]):
+        add_term_gains(space, self, problem, x, self.of_terms[q], i, gains, 1)
+
+
 @dataclass(frozen=True)
 class Terms(Part):
     """A sum of terms that each read a few decisions.
@@ -107,7 +156,17 @@ class Terms(Part):
         return {"starts": starts, "members": members, "of_starts": of_starts, "of_terms": terms[order].astype(np.int64)}
 
     def implementations(self, problem: Problem, data: dict[str, Any]) -> tuple[str, dict[str, Implementation]]:
-        return "Terms", {"part_total": _total, "part_delta": _delta}
+        return "Terms", {
+            "part_total": _total,
+            "part_delta": _delta,
+            "add_gains": _add_gains,
+            "before_change": _before,
+            "after_change": _after,
+        }
+
+    @property
+    def has_gains(self) -> bool:
+        return True
 
     def describe(self, problem: Problem) -> str:
         data = self.data(problem)
