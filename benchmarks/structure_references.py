@@ -1,10 +1,10 @@
 """What the solutions of `structure.py` are compared with, each computed once.
 
 Optima come from HiGHS, tours from elkai. The tabu search of dwave-samplers and PyVRP work on one thread, and systola on
-two: each of them runs twice, one run after the other, for as many seconds as systola has, from two seeds, and the better
-solution counts. These are seconds of a core: where other work on the machine took too many of them, the run is made
-anew with more. What is needed to take the instance in is not part of them. Such a value belongs to this machine; it is
-kept under the number of seconds, and `--references` takes another file.
+two: each of them runs twice, one run after the other, for as many seconds as systola has, from two seeds, and the
+better solution counts. These are seconds of a core: where other work on the machine took too many of them, the run is
+made anew with more. What is needed to take the instance in is not part of them. Such a value belongs to this machine;
+it is kept under the number of seconds, and `--references` takes another file.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _missing(package: str, what: str) -> NoReference:
 
 
 def _with_a_core(run: Callable[[float], Any], seconds: float, ahead: float = 0.0) -> Any:
-    """What `run(timeout)` gives with a timeout that lets it work for so many seconds; `ahead` goes into preparations."""
+    """What `run(timeout)` gives if it has so many seconds of a core, and `ahead` more of them to prepare."""
     timeout = seconds
     while True:
         start = time.process_time()
