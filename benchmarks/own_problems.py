@@ -185,10 +185,11 @@ def measure(
     settings: Settings,
     verbose: bool,
     make: Callable[..., Iterator[Outcome | str]] = outcomes,
+    silent: float = _COMPILING,
 ) -> list[Outcome]:
     """The runs of one problem, in a process of their own."""
     found: list[Outcome] = []
-    patience = _COMPILING + 10 * settings.seconds
+    patience = silent + 10 * settings.seconds
     try:
         for row in rows_apart(make, (name, generator, seeds, settings), patience):
             if isinstance(row, Outcome):

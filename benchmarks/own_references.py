@@ -56,13 +56,13 @@ def _digest(case: Case) -> str:
     return digest.hexdigest()[:16]
 
 
-def by_elkai(case: Case) -> list[int]:
-    """LKH with ten runs, as elkai does by default."""
+def by_elkai(case: Case, runs: int = 10) -> list[int]:
+    """LKH with ten runs, as elkai does by default, or another number of them."""
     try:
         from elkai import DistanceMatrix
     except ImportError as error:
         raise NoReference("elkai is not installed, with which tours are compared: pip install elkai") from error
-    return list(DistanceMatrix(case.problem.distances.tolist()).solve_tsp(runs=10)[:-1])
+    return list(DistanceMatrix(case.problem.distances.tolist()).solve_tsp(runs=runs)[:-1])
 
 
 def by_highs(case: Case) -> list[int]:

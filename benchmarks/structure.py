@@ -42,6 +42,7 @@ class Target:
         return goal + (" always" if self.all_seeds else "") + (f", {self.met} met" if self.met else "")
 
 
+_REFERENCE = 1800.0  # seconds; a process that is silent for longer than this and ten budgets is given up
 _FEASIBLE = Target(math.inf, seconds=10.0)
 TARGETS = {
     "tsp200": Target(2.0),
@@ -182,7 +183,7 @@ def main() -> None:
     for generator in args.generator:
         for name in args.only:
             settings = Settings(args.engine, args.seconds or TARGETS[name].seconds, args.threads, args.references)
-            found = measure(name, generator, seeds, settings, args.verbose, outcomes)
+            found = measure(name, generator, seeds, settings, args.verbose, outcomes, _REFERENCE)
             runs += [{"problem": name, "generator": generator, "budget": settings.seconds, **asdict(o)} for o in found]
             if found:
                 rows.append(summary(name, generator, found))
