@@ -103,9 +103,7 @@ class WeightedTardiness(sy.Problem):
 
 
 class JobShop(sy.Problem):
-    encoding = sy.Permutation(
-        "times"
-    )  # of a job's operations the k-th in the order stands for its k-th, whichever it is
+    encoding = sy.Permutation("times")  # the k-th entry of a job in the order is its k-th operation, whichever it names
     sense = sy.MINIMISE
     jobs: int
     machines: int
@@ -117,14 +115,15 @@ class JobShop(sy.Problem):
         done = self.jobs + self.machines + job
         operation = job * self.machines + state[done]
         place = self.jobs + self.machine[operation]
-        end = max(state[job], state[place]) + self.times[operation]
-        state[job] = end
-        state[place] = end
+        state[job] = state[place] = max(state[job], state[place]) + self.times[operation]
         state[done] += 1
         return 0
 
     def makespan(self, state):
-        return state[: self.jobs].max()
+        last = 0
+        for job in range(self.jobs):
+            last = max(last, state[job])
+        return last
 
     structure = sy.Passage(schedule, state=lambda problem: 2 * problem.jobs + problem.machines, end=makespan)
 
@@ -240,11 +239,7 @@ class Timetable(sy.Problem):
     def over(self, v, load):
         return max(load - 1, 0)
 
-    structure = [
-        sy.Terms(in_a_row, "pairs"),
-        sy.Terms(clash, "pairs", hard=True),
-        sy.Groups(places, over, hard=True),
-    ]
+    structure = [sy.Terms(in_a_row, "pairs"), sy.Terms(clash, "pairs", hard=True), sy.Groups(places, over, hard=True)]
 
 
 @dataclass(frozen=True)
