@@ -160,13 +160,14 @@ class Facilities(sy.Problem):
     sense = sy.MINIMISE
     fixed: np.ndarray
     costs: np.ndarray  # customers x facilities
+    unserved: int  # what a customer costs while nothing is open
 
     def serve(self, is_open, customer):
-        cheapest = -1
+        cheapest = self.unserved
         for f in range(len(self.fixed)):
-            if is_open[f] and (cheapest < 0 or self.costs[customer, f] < cheapest):
-                cheapest = self.costs[customer, f]
-        return cheapest if cheapest >= 0 else self.costs[customer].max()
+            if is_open[f]:
+                cheapest = min(cheapest, self.costs[customer, f])
+        return cheapest
 
     structure = [
         sy.Linear("fixed"),
@@ -398,14 +399,14 @@ def facilities(count: int, customers: int, seed: int) -> StructureCase:
     distances = np.hypot(*(places[count:, None] - places[None, :count]).transpose(2, 0, 1))
     costs = np.rint(distances * random.integers(1, 11, (customers, 1))).astype(np.int64)
     fixed = random.integers(5_000, 15_001, count)
-    table, prices = costs.tolist(), fixed.tolist()
+    table, prices, dearest = costs.tolist(), fixed.tolist(), int(costs.max())
 
     def plain(x: list[int]) -> tuple[int, int]:
         chosen = [f for f, bit in enumerate(x) if bit]
-        served = sum(min(row[f] for f in chosen) if chosen else max(row) for row in table)
+        served = sum(min(row[f] for f in chosen) if chosen else dearest for row in table)
         return served + sum(prices[f] for f in chosen), int(not chosen)
 
-    return StructureCase("facility", Facilities(fixed, costs), plain)
+    return StructureCase("facility", Facilities(fixed, costs, dearest), plain)
 
 
 def _bins_at_least(sizes: list[int], capacity: int) -> int:
