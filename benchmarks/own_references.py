@@ -40,6 +40,8 @@ def remembered(case: Case, name: str, find: Callable[[Case], list[int]], kept: P
         value, broken = case.plain(solution)
         if broken:
             raise SystemExit(f"{name} gave a solution of {case.name} that breaks {broken} constraints")
+        if kept.exists():  # again: others may have added to it meanwhile
+            values = json.loads(kept.read_text())
         values[key] = value
         kept.parent.mkdir(parents=True, exist_ok=True)
         beside = kept.with_suffix(f".{os.getpid()}")
