@@ -15,7 +15,7 @@ import math
 import statistics
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -78,18 +78,18 @@ def outcomes(name: str, generator: int, seeds: list[int], settings: Settings) ->
             continue
         if k == 0:
             yield f"{case.name}: {whose} {value:,}"
-            _solve(case, 0, min(1.0, settings.seconds), settings)  # compiles
+            solve(case, 0, min(1.0, settings.seconds), settings)  # compiles
         for seed in seeds:
             yield _run(case, seed, value, whose, settings)
 
 
-def _solve(case: Case, seed: int, seconds: float, settings: Settings) -> sy.Result:
+def solve(case: Case, seed: int, seconds: float, settings: Settings) -> sy.Result:
     return sy.solve(case.problem, settings.engine, stop=sy.Seconds(seconds), seed=seed, threads=settings.threads)
 
 
 def _run(case: Case, seed: int, best: int, whose: str, settings: Settings) -> Outcome:
     start = time.perf_counter()
-    result = _solve(case, seed, settings.seconds, settings)
+    result = solve(case, seed, settings.seconds, settings)
     waited = time.perf_counter() - start
     value, broken = case.plain(result.solution.tolist())
     if value != result.objective or (broken == 0) != result.feasible:
@@ -178,12 +178,20 @@ def summary(name: str, generator: int, found: list[Outcome]) -> Row:
     )
 
 
-def measure(name: str, generator: int, seeds: list[int], settings: Settings, verbose: bool) -> list[Outcome]:
+def measure(
+    name: str,
+    generator: int,
+    seeds: list[int],
+    settings: Settings,
+    verbose: bool,
+    make: Callable[..., Iterator[Outcome | str]] = outcomes,
+    silent: float = _COMPILING,
+) -> list[Outcome]:
     """The runs of one problem, in a process of their own."""
     found: list[Outcome] = []
-    patience = _COMPILING + 10 * settings.seconds
+    patience = silent + 10 * settings.seconds
     try:
-        for row in rows_apart(outcomes, (name, generator, seeds, settings), patience):
+        for row in rows_apart(make, (name, generator, seeds, settings), patience):
             if isinstance(row, Outcome):
                 found.append(row)
             if verbose or not isinstance(row, Outcome):
@@ -193,18 +201,23 @@ def measure(name: str, generator: int, seeds: list[int], settings: Settings, ver
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def options(description: str | None, names: Iterable[str], seconds: float | None) -> argparse.ArgumentParser:
+    """What the command line takes."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", default="auto", help="a name as on the command line of systola")
-    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--seconds", type=float, default=seconds)
     parser.add_argument("--seeds", type=int, default=5, help="how many")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--generator", type=int, nargs="+", default=[1], help="seeds of the instances")
-    parser.add_argument("--only", nargs="+", choices=MAKERS, default=list(MAKERS), metavar="NAME")
+    parser.add_argument("--only", nargs="+", choices=list(names), default=list(names), metavar="NAME")
     parser.add_argument("--references", type=Path, default=usual_file(), help="where references are kept")
     parser.add_argument("--json", type=Path, help="all runs, to this file")
     parser.add_argument("--verbose", action="store_true", help="a line for each run")
-    args = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    args = options(__doc__, MAKERS, 5.0).parse_args()
     settings = Settings(args.engine, args.seconds, args.threads, args.references)
     seeds = list(range(1, args.seeds + 1))
     rows, runs = [], []

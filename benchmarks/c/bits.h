@@ -21,7 +21,7 @@ static int64_t read_int64(FILE *file)
     return value;
 }
 
-static void read_bits(Bit *bits, size_t count, FILE *file)
+static inline void read_bits(Bit *bits, size_t count, FILE *file)
 {
     read_exactly(bits, 1, count, file);
     for (size_t k = 0; k < count; k++)

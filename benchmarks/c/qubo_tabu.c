@@ -1,0 +1,184 @@
+/*
+ * One-flip tabu search on a dense quadratic binary problem, which is maximised: sequential, from a random solution,
+ * with a table of the gains of all flips. In each step the best flip is made that is not tabu, or that leads to the
+ * best value so far; the variable is tabu for n/10 + 0..9 steps; and the gains of all variables are brought up to date.
+ *
+ *     qubo_tabu input.bin output.bin
+ *
+ * Input (int64 little endian, as the machine must be): n, steps, seed; then the symmetric matrix, row by row.
+ * Output: the best solution, n bytes of 0 or 1.
+ * Standard output: one line of JSON. "seconds" is the time of the steps alone; each step weighs n "moves".
+ *
+ * Matrix and gains are of 32 bits, so that vector instructions hold many of them. The largest gain and its variable
+ * are found in two loops, the first of which has no branch: that is far faster than one loop which keeps both.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#define PROGRAM "qubo_tabu"
+#include "bits.h"
+#include "random.h"
+
+typedef struct {
+    size_t n;
+    int32_t *pairs;       /* what both variables of a pair add together; 0 on the diagonal */
+    int32_t *single;      /* the diagonal */
+} Problem;
+
+typedef struct {
+    int32_t *sign;        /* 1 for a variable that is 0, and -1 for one that is 1 */
+    int32_t *gain;        /* of the flip of each variable */
+    int32_t *until;       /* last step in which it is tabu */
+    int32_t *allowed;     /* its gain if it may be flipped */
+} Search;
+
+static Problem read_problem(size_t n, FILE *file)
+{
+    Problem problem;
+
+    problem.n = n;
+    problem.pairs = allocate(n * n, sizeof *problem.pairs);
+    problem.single = allocate(n, sizeof *problem.single);
+    for (size_t i = 0; i < n; i++) {
+        int64_t sum = 0;
+        for (size_t j = 0; j < n; j++) {
+            int64_t value = read_int64(file);
+            if (value < -INT_MAX / 4 || value > INT_MAX / 4)
+                die("an entry of the matrix is too large");
+            sum += 2 * (value < 0 ? -value : value);
+            if (i == j)
+                problem.single[i] = (int32_t)value;
+            else
+                problem.pairs[i * n + j] = (int32_t)(2 * value);
+        }
+        if (sum > INT_MAX / 2)
+            die("the gain of a flip may overflow");
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (problem.pairs[i * n + j] != problem.pairs[j * n + i])
+                die("the matrix must be symmetric");
+    return problem;
+}
+
+/* The value of the solution; the gains of all flips are written. */
+static int64_t evaluate(const Problem *problem, Search *search)
+{
+    size_t n = problem->n;
+    int64_t value = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const int32_t *row = problem->pairs + i * n;
+        int32_t others = 0;
+        for (size_t j = 0; j < n; j++)
+            others += search->sign[j] < 0 ? row[j] : 0;
+        search->gain[i] = search->sign[i] * (problem->single[i] + others);
+        if (search->sign[i] < 0)
+            value += problem->single[i] + others / 2; /* each pair is met twice; others is even */
+    }
+    return value;
+}
+
+/* The variable to flip, or n if all are tabu. `room` is what a flip must gain for a new best value. */
+static size_t choose(Search *search, size_t n, int32_t step, int64_t room)
+{
+    const int32_t *restrict gain = search->gain, *restrict until = search->until;
+    int32_t *restrict allowed = search->allowed;
+    int32_t enough = room < INT_MAX ? (int32_t)room : INT_MAX, largest = INT_MIN;
+
+    for (size_t i = 0; i < n; i++) {
+        int32_t value = (until[i] < step) | (gain[i] >= enough) ? gain[i] : INT_MIN;
+        allowed[i] = value;
+        largest = value > largest ? value : largest;
+    }
+    if (largest == INT_MIN)
+        return n;
+    for (size_t i = 0;; i++)
+        if (allowed[i] == largest)
+            return i;
+}
+
+static void flip(const Problem *problem, Search *search, size_t chosen)
+{
+    size_t n = problem->n;
+    const int32_t *restrict row = problem->pairs + chosen * n, *restrict sign = search->sign;
+    int32_t *restrict gain = search->gain;
+    int32_t added = search->sign[chosen]; /* 1 if the variable becomes 1 */
+
+    for (size_t j = 0; j < n; j++)
+        gain[j] += added * sign[j] * row[j];
+    gain[chosen] = -gain[chosen];
+    search->sign[chosen] = -added;
+}
+
+int main(int argc, char **argv)
+{
+    Problem problem;
+    Search search;
+    Bit *best;
+    FILE *file;
+    int64_t size, steps, value, record;
+    struct timespec start, stop;
+    double seconds;
+    size_t n;
+
+    if (argc != 3)
+        die("usage: qubo_tabu input.bin output.bin");
+    file = fopen(argv[1], "rb");
+    if (file == NULL)
+        die("cannot open the input file");
+    size = read_int64(file);
+    steps = read_int64(file);
+    if (size < 2 || size > 100000 || steps < 0 || steps > INT_MAX / 2)
+        die("the sizes must be 2 <= n <= 100000 and 0 <= steps < 2^30");
+    seed_random((uint64_t)read_int64(file));
+    n = (size_t)size;
+    problem = read_problem(n, file);
+    if (fgetc(file) != EOF)
+        die("the input file is too long");
+    fclose(file);
+
+    search.sign = allocate(n, sizeof *search.sign);
+    search.gain = allocate(n, sizeof *search.gain);
+    search.until = allocate(n, sizeof *search.until);
+    search.allowed = allocate(n, sizeof *search.allowed);
+    best = allocate(n, 1);
+    for (size_t i = 0; i < n; i++)
+        search.sign[i] = below(2) ? -1 : 1;
+    value = record = evaluate(&problem, &search);
+    for (size_t i = 0; i < n; i++)
+        best[i] = search.sign[i] < 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int32_t step = 1; step <= steps; step++) {
+        size_t chosen = choose(&search, n, step, record - value + 1);
+        if (chosen == n)
+            continue;
+        value += search.gain[chosen];
+        flip(&problem, &search, chosen);
+        search.until[chosen] = step + (int32_t)(n / 10 + below(10));
+        if (value > record) {
+            record = value;
+            for (size_t i = 0; i < n; i++)
+                best[i] = search.sign[i] < 0;
+        }
+    }
+    clock_gettime(CLOCK_MONOTONIC, &stop);
+    seconds = seconds_between(&start, &stop);
+
+    file = fopen(argv[2], "wb");
+    if (file == NULL)
+        die("cannot create the output file");
+    write_exactly(best, 1, n, file);
+    if (fclose(file) != 0)
+        die("cannot write the output file");
+    printf("{\"seconds\": %.9f, \"best\": %" PRId64 ", \"steps\": %" PRId64 ", \"moves\": %" PRId64 "}\n", seconds,
+           record, steps, steps * size);
+    free(best);
+    free(search.allowed);
+    free(search.until);
+    free(search.gain);
+    free(search.sign);
+    free(problem.single);
+    free(problem.pairs);
+    return 0;
+}
