@@ -129,7 +129,7 @@ class JobShop(sy.Problem):
 
 
 class Routing(sy.Problem):
-    encoding = sy.Permutation("places")  # customers, then a visit to the depot for each vehicle; a cycle
+    encoding = sy.Permutation("places")  # customers, then visits to the depot, one less than there are vehicles
     sense = sy.MINIMISE
     places: int
     capacity: int
@@ -140,19 +140,18 @@ class Routing(sy.Problem):
         depot = len(self.demands)
         return self.distances[min(a, depot), min(b, depot)]
 
-    def load(self, state, item):  # state: load since the depot, load ahead of the first visit to it, whether that was
-        if item < len(self.demands):
-            state[0] += self.demands[item]
+    def end(self, a):
+        return self.distances[min(a, len(self.demands)), len(self.demands)]
+
+    def load(self, state, item):  # state: the load since the depot
+        if item >= len(self.demands):
+            state[0] = 0
             return 0
-        excess = max(state[0] - self.capacity, 0) if state[2] else 0
-        state[1] += 0 if state[2] else state[0]
-        state[0], state[2] = 0, 1
-        return excess
+        before = max(state[0] - self.capacity, 0)
+        state[0] += self.demands[item]
+        return max(state[0] - self.capacity, 0) - before
 
-    def close(self, state):  # the route at the end goes on at the start
-        return max(state[0] + state[1] - self.capacity, 0)
-
-    structure = [sy.Chain(link, symmetric=True), sy.Passage(load, state=3, end=close, hard=True)]
+    structure = [sy.Chain(link, cyclic=False, symmetric=True, first=end, last=end), sy.Passage(load, hard=True)]
 
 
 class Facilities(sy.Problem):
@@ -377,9 +376,8 @@ def routing(n: int, seed: int) -> StructureCase:
     table, asked = distances.tolist(), demands.tolist()
 
     def plain(order: list[int]) -> tuple[int, int]:
-        first = next(k for k, item in enumerate(order) if item >= n)
-        routes: list[list[int]] = []
-        for item in order[first:] + order[:first]:  # begins at the depot
+        routes: list[list[int]] = [[]]
+        for item in order:
             if item >= n:
                 routes.append([])
             else:
@@ -387,9 +385,9 @@ def routing(n: int, seed: int) -> StructureCase:
         stops = [[n, *route, n] for route in routes]
         length = sum(table[a][b] for route in stops for a, b in pairwise(route))
         overloaded = sum(sum(asked[c] for c in route) > capacity for route in routes)
-        return length, overloaded + int(sorted(order) != list(range(n + vehicles)))
+        return length, overloaded + int(sorted(order) != list(range(n + vehicles - 1)))
 
-    return StructureCase(f"routing{n}", Routing(n + vehicles, capacity, demands, distances), plain)
+    return StructureCase(f"routing{n}", Routing(n + vehicles - 1, capacity, demands, distances), plain)
 
 
 def facilities(count: int, customers: int, seed: int) -> StructureCase:

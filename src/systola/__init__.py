@@ -9,6 +9,7 @@ from systola.engines.cellular import Cellular
 from systola.engines.hill_climbing import HillClimbing
 from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.iterated_local_search import IteratedLocalSearch
+from systola.engines.iterated_tabu import IteratedTabu
 from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
@@ -17,6 +18,7 @@ from systola.engines.random_search import RS
 from systola.engines.steady_state import SteadyState
 from systola.engines.systolic import SGS
 from systola.engines.tabu import Tabu
+from systola.engines.tour_search import TourSearch
 from systola.errors import (
     CacheWarning,
     CheckFailed,
@@ -105,6 +107,7 @@ __all__ = [
     "Islands",
     "IteratedGreedy",
     "IteratedLocalSearch",
+    "IteratedTabu",
     "Iterations",
     "Knapsack",
     "Linear",
@@ -140,6 +143,7 @@ __all__ = [
     "Target",
     "Terms",
     "TieBreak",
+    "TourSearch",
     "__version__",
     "ask_and_tell",
     "bit",

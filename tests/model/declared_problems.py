@@ -339,7 +339,13 @@ class Routes(sy.Problem):
         state[0] += self.demands[item]
         return max(state[0] - self.capacity, 0) - before
 
-    structure = [sy.Chain(leg, symmetric=True), sy.Passage(load, hard=True)]
+    def to_depot(self, a):
+        return self.distances[min(a, self.customers), self.customers]
+
+    structure = [
+        sy.Chain(leg, cyclic=False, symmetric=True, first=to_depot, last=to_depot),
+        sy.Passage(load, hard=True),
+    ]
 
 
 class PlainRoutes(sy.Problem):
@@ -355,15 +361,16 @@ class PlainRoutes(sy.Problem):
         length = 0
         excess = 0
         load = 0
+        here = self.customers
         for k in range(len(x)):
-            a, b = min(x[k], self.customers), min(x[(k + 1) % len(x)], self.customers)
-            length += self.distances[a, b]
+            length += self.distances[here, min(x[k], self.customers)]
+            here = min(x[k], self.customers)
             if x[k] >= self.customers:
                 excess += max(load - self.capacity, 0)
                 load = 0
             else:
                 load += self.demands[x[k]]
-        return length, excess + max(load - self.capacity, 0)
+        return length + self.distances[here, self.customers], excess + max(load - self.capacity, 0)
 
     def violation(self, measures):
         return measures[1]

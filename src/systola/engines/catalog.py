@@ -14,6 +14,7 @@ from systola.engines.engine import Engine
 from systola.engines.hill_climbing import HillClimbing
 from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.iterated_local_search import IteratedLocalSearch
+from systola.engines.iterated_tabu import IteratedTabu
 from systola.engines.neighbourhood import SNS
 from systola.engines.own import load_engine
 from systola.engines.panmictic import EGA, GA, SGA
@@ -25,6 +26,7 @@ from systola.engines.renamed import RENAMED
 from systola.engines.steady_state import SteadyState
 from systola.engines.systolic import SGS
 from systola.engines.tabu import Tabu
+from systola.engines.tour_search import TourSearch
 from systola.errors import InputError
 from systola.model.problem import Problem
 from systola.model.source import is_code
@@ -40,7 +42,7 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ega": (EGA, {}),
     "ga": (GA, {}),
     **{kind.name: (kind, {}) for kind in (Cellular, SteadyState, HillClimbing, Tabu, IteratedGreedy)},
-    **{kind.name: (kind, {}) for kind in (SimulatedAnnealing, IteratedLocalSearch, PLS)},
+    **{kind.name: (kind, {}) for kind in (SimulatedAnnealing, IteratedLocalSearch, IteratedTabu, TourSearch, PLS)},
     **{
         SNS(*options).name: (SNS, dict(zip(("exponential", "random", "moving"), options, strict=True)))
         for options in product((False, True), repeat=3)

@@ -173,7 +173,7 @@ def _begin(self: Any, s: Any, cell: Any, lane: Any) -> None:
 
 @inlined
 def _best_number(gains: Any, until: Any, sense: Any, now: Any, needed: Any, start: Any) -> Any:
-    """The number of the best move that is not tabu, or that gives more than needed; of equals the next after `start`."""
+    """The number of the best move that is not tabu, or gives more than needed; of equals the next after `start`."""
     count = gains.shape[0]
     lowest = needed * 0 - _LOWEST
     top = lowest

@@ -6,21 +6,26 @@ from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.iterated_greedy import IteratedGreedy
+from systola.engines.iterated_tabu import IteratedTabu, has_gains
 from systola.engines.neighbourhood import SNS
 from systola.engines.pareto import PLS
 from systola.engines.race import race
 from systola.engines.random_search import RS
 from systola.engines.systolic import SGS
+from systola.engines.tour_search import TourSearch, suits_tour_search
 from systola.errors import InputError
 from systola.model.capabilities import BestInsertion, Flips, LocalSearch, Repair, SwapTable, capability, offers
 from systola.model.encodings import Order
 from systola.model.problem import Problem, can_compare, senses_of, space_of
+from systola.model.structure.declare import is_declared
 
 
 def recommend(problem: Problem) -> Engine:
     """An engine that is a good first choice; several that race where only the objective is known."""
     if not can_compare(problem):
         return PLS()
+    if is_declared(problem):
+        return _recommend_for_structure(problem)
     if offers(problem, BestInsertion):
         return IteratedGreedy() if len(senses_of(problem)) == 1 else PLS()
     if offers(problem, Repair):
@@ -36,6 +41,12 @@ def recommend(problem: Problem) -> Engine:
         # Annealing is behind at first, while it is hot, so that a race would often leave out what wins in the end.
         return SimulatedAnnealing()
     return race(problem)
+
+
+def _recommend_for_structure(problem: Problem) -> Engine:
+    if suits_tour_search(problem):
+        return TourSearch()
+    return IteratedTabu() if has_gains(problem) else SimulatedAnnealing()
 
 
 def thrifty(problem: Problem) -> Engine:

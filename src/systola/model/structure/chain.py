@@ -24,6 +24,22 @@ def user_link(part: Any, problem: Any, a: Any, b: Any) -> Any:
     return implementation_of("user_link", part)(part, problem, a, b)
 
 
+@dispatched_small
+def user_first(part: Any, problem: Any, a: Any) -> Any:
+    """What it costs that item a is the first one."""
+    return implementation_of("user_first", part)(part, problem, a)
+
+
+@dispatched_small
+def user_last(part: Any, problem: Any, a: Any) -> Any:
+    """What it costs that item a is the last one."""
+    return implementation_of("user_last", part)(part, problem, a)
+
+
+def _no_end(self: Any, problem: Any, a: Any) -> Any:
+    return 0
+
+
 @inlined
 def link(self: Any, problem: Any, x: Any, p: Any, q: Any) -> Any:
     """The link from the item in place p to that in place q."""
@@ -35,9 +51,9 @@ def _total(self: Any, problem: Any, x: Any) -> Any:
     total = 0
     for p in range(n - 1):
         total += link(self, problem, x, p, p + 1)
-    if self.cyclic and n > 1:
-        total += link(self, problem, x, n - 1, 0)
-    return total
+    if self.cyclic:
+        return total + link(self, problem, x, n - 1, 0) if n > 1 else total
+    return total + user_first(self, problem, np.int64(x[0])) + user_last(self, problem, np.int64(x[n - 1]))
 
 
 @inlined
@@ -52,9 +68,13 @@ def _outside(self: Any, problem: Any, x: Any, first: Any, last: Any, begin: Any,
     if first > 0 or self.cyclic:
         before = first - 1 if first > 0 else n - 1
         change += link(self, problem, x, before, begin) - link(self, problem, x, before, first)
+    else:
+        change += user_first(self, problem, np.int64(x[begin])) - user_first(self, problem, np.int64(x[first]))
     if last < n - 1 or self.cyclic:
         after = last + 1 if last < n - 1 else np.int64(0)
         change += link(self, problem, x, end, after) - link(self, problem, x, last, after)
+    else:
+        change += user_last(self, problem, np.int64(x[end])) - user_last(self, problem, np.int64(x[last]))
     return change
 
 
@@ -87,14 +107,18 @@ class Chain(Part):
     symmetric
         Whether a link costs the same in both directions: then any number of items is reversed at the cost of two
         links.
+    first, last
+        ``(self, a)``: what it costs that item a is the first, or the last, of a chain that is not cyclic.
     """
 
     encodings = (Permutation,)
-    takes = {"link": ("a", "b")}
+    takes = {"link": ("a", "b"), "first": ("a",), "last": ("a",)}
 
     link: Function
     cyclic: bool = True
     symmetric: bool = False
+    first: Function | None = None
+    last: Function | None = None
 
     def check(self, owner: str, objectives: int) -> None:
         super().check(owner, objectives)
@@ -102,11 +126,15 @@ class Chain(Part):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"`{name}` in Chain of {owner} must be True or False, but got {getattr(self, name)!r}")
 
+        if self.cyclic and (self.first or self.last):
+            raise InputError(f"a cyclic chain has no first and no last item, but Chain of {owner} says what they cost")
+
     def data(self, problem: Problem) -> dict[str, Any]:
         return {"cyclic": self.cyclic, "symmetric": self.symmetric}
 
     def implementations(self, problem: Problem, data: dict[str, Any]) -> tuple[str, dict[str, Implementation]]:
-        return "Chain", {"part_total": _total, "part_delta": _delta}
+        ends: dict[str, Implementation] = {"user_first": _no_end, "user_last": _no_end}
+        return "Chain", {"part_total": _total, "part_delta": _delta, **ends}
 
     def describe(self, problem: Problem) -> str:
         return "a chain; a move costs a few links" + ("" if self.symmetric else ", a reversal one for each item in it")
