@@ -76,7 +76,7 @@ def by_dwave(case: StructureCase, seed: int, seconds: float) -> list[int]:
 
 
 def by_pyvrp(case: StructureCase, seconds: float) -> list[int]:
-    """Two runs of PyVRP, with its own settings and as many vehicles as there are visits to the depot."""
+    """Two runs of PyVRP, with its own settings and one vehicle more than there are visits to the depot."""
     try:
         from pyvrp import Model
         from pyvrp.stop import MaxRuntime
@@ -91,7 +91,7 @@ def by_pyvrp(case: StructureCase, seconds: float) -> list[int]:
     for place, demand in zip(places, problem.demands.tolist(), strict=False):
         model.add_client(place, demand)
     depot = model.add_depot(places[n])
-    model.add_vehicle_type(problem.places - n, int(problem.capacity), depot, depot)
+    model.add_vehicle_type(problem.places - n + 1, int(problem.capacity), depot, depot)
     for i, one in enumerate(places):
         for j, other in enumerate(places):
             model.add_edge(one, other, int(problem.distances[i, j]))
@@ -103,8 +103,9 @@ def by_pyvrp(case: StructureCase, seconds: float) -> list[int]:
     best = min(found, key=lambda solution: (not solution.is_feasible(), solution.distance()))
     order: list[int] = []
     for k, route in enumerate(best.routes()):
-        order += [n + k, *(stop.idx for stop in route if stop.is_client())]
-    return order + list(range(n + len(best.routes()), problem.places))
+        order += [n + k - 1] if k else []
+        order += [stop.idx for stop in route if stop.is_client()]
+    return order + list(range(n + len(best.routes()) - 1, problem.places))
 
 
 def cover_by_highs(case: StructureCase) -> list[int]:

@@ -1,5 +1,7 @@
 """Declared structure: the same numbers as a plain objective, whatever the part, the engine and the backend."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -45,6 +47,17 @@ def test_the_same_run_as_with_the_plain_objective(kind, engine):
     assert len({(str(r.objective), r.feasible, tuple(r.solution)) for r in results}) == 1
     traces = [[(s.step, s.objective, s.violation) for s in r.trace.samples] for r in results]
     assert traces[0] == traces[1]
+
+
+@pytest.mark.parametrize("engine", [sy.Tabu(), sy.HillClimbing()], ids=lambda e: e.name)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_walk_as_with_the_plain_objective(kind, engine):
+    declared, plain = pairs(3, 8)[kind]
+    orders = isinstance(declared.encoding, sy.Permutation)
+    for neighbourhood in ("swap", "insertion", "reversal") if orders else (None,):
+        walk = replace(engine, neighbourhood=neighbourhood)
+        results = [sy.solve(p, walk, stop=sy.Iterations(10), seed=5, backend="python") for p in (declared, plain)]
+        assert len({(str(r.objective), r.feasible, tuple(r.solution)) for r in results}) == 1
 
 
 @pytest.mark.parametrize("kind", ["terms over bits", "a chain and a passage"])
@@ -143,3 +156,11 @@ def _with(cls, part):
 def test_wrong_data_are_refused(make, sentence):
     with pytest.raises(sy.InputError, match=sentence):
         make()
+
+
+def test_what_a_problem_can_do_is_told():
+    told = {kind: declared.summary() for kind, (declared, _) in pairs(1, 9).items()}
+    assert "declared     Terms, objective 1: 27 terms; a decision is read by" in told["terms over integers"]
+    assert "declared     Passage, a constraint: a passage with 1 number of state" in told["a chain and a passage"]
+    assert "each costs a whole `evaluate`" in pairs(1)["a passage"][1].summary()
+    assert "declare it as `structure`" in pairs(1)["groups"][1].summary()

@@ -20,6 +20,7 @@ _COMMANDS = {
     "draw": "Draw saved results: fronts, attainment, Gantt charts, convergence.",
     "reproduce": "Set our results beside the published ones.",
     "simulate": "Simulate migration among thousands of demes.",
+    "explain": "Say what a problem can do, and what its moves cost.",
     "instances": "Show, generate and convert instances.",
     "devices": "Show what this machine can run on.",
     "bench": "Measure the speed of this machine.",

@@ -39,7 +39,16 @@ MAXIMISE = 1
 MINIMISE = -1
 
 _METHODS = ("evaluate", "fitness", "violation")
-_TAKEN = ("capabilities", "check", "derive", "encoding", "names", "structure", *_METHODS)  # no names for fields
+_TAKEN = (
+    "capabilities",
+    "check",
+    "derive",
+    "encoding",
+    "names",
+    "structure",
+    "summary",
+    *_METHODS,
+)  # no names for fields
 _NOTHING = "nothing"  # the field of a problem without data: a record needs one
 
 
@@ -117,6 +126,12 @@ class Problem:
         """Set fields declared with `init=False`."""
         for name, value in values.items():
             object.__setattr__(self, name, plain(value, name))
+
+    def summary(self) -> str:
+        """How solutions are measured, what moves cost, and what declaring more would gain: several lines for people."""
+        from systola.model.summary import summarise  # which reads what this module makes
+
+        return summarise(self)
 
     def __str__(self) -> str:
         """One line for people."""

@@ -40,6 +40,9 @@ from systola.model.moves import (
     value_of_rank,
 )
 from systola.model.problem import Problem, senses_of, space_of
+from systola.model.structure.chain import Chain
+from systola.model.structure.declare import is_declared, parts_of
+from systola.operators.declared_neighbours import ELEMENTARY, evaluate_moves_by_parts
 from systola.operators.evaluation import evaluate_delta, evaluate_full, evaluate_swap
 from systola.operators.neighbours import apply_move, evaluate_current
 from systola.operators.tabu_list import (
@@ -326,7 +329,10 @@ def plan_neighbourhood(name: str | None, problem: Problem) -> NeighbourhoodPlan:
     space = space_of(problem)
     kind = type(space)
     if name is None:
-        name = next((move for move, wanted in _FASTEST if offers(problem, wanted)), _FIRST[kind])
+        tour = any(isinstance(part, Chain) and part.symmetric for part in parts_of(problem))
+        name = (
+            "reversal" if tour else next((move for move, wanted in _FASTEST if offers(problem, wanted)), _FIRST[kind])
+        )
     fitting = [n for n, (encoding, _) in _KNOWN.items() if encoding is kind]
     if name not in fitting:
         raise InputError(
@@ -358,6 +364,9 @@ def plan_neighbourhood(name: str | None, problem: Problem) -> NeighbourhoodPlan:
             "accept_move": _accept_by_table,
         }
         name, neighbourhood_state = "swap_table", buffer_of(problem, table.buffer)
+    elif name in ELEMENTARY and is_declared(problem):
+        functions |= {"evaluate_moves": evaluate_moves_by_parts, "elementary_move": ELEMENTARY[name]}
+        name, by_state = f"{name}_parts", True
     elif name in _BY_STATE and offers(problem, _BY_STATE[name][0]):
         functions["evaluate_moves"], by_state = _BY_STATE[name][1], True
         name += "_state"

@@ -118,9 +118,9 @@ def declare(cls: type[Problem]) -> None:
             f"what a move does follows from `structure`, but {owner} lists {type(listed[0]).__name__}; leave it out"
         )
     for k in range(objectives):
-        if not any(part.objective == k and not _is_hard(part) for part in parts):
+        if not any(part.objective == k and not is_hard(part) for part in parts):
             raise InputError(f"each objective needs a part, but objective {k} of {owner} has none; add one")
-    hard = any(map(_is_hard, parts))
+    hard = any(map(is_hard, parts))
     if hard and cls.__dict__.get("violation") not in (None, *_VIOLATION):
         raise InputError(f"`violation` follows from what is hard in `structure`, but {owner} has its own; leave it out")
     if objectives + hard > MOST_MEASURES:
@@ -130,7 +130,8 @@ def declare(cls: type[Problem]) -> None:
         cls.violation = _VIOLATION[objectives - 1]  # type: ignore[attr-defined]
 
 
-def _is_hard(part: Part) -> bool:
+def is_hard(part: Part) -> bool:
+    """Whether a part is a constraint."""
     return part.hard or (isinstance(part, Linear) and part.is_constraint)
 
 
@@ -149,7 +150,7 @@ def structure_record(problem: Problem) -> Record:
     objectives = 1 if isinstance(problem.sense, int) else len(problem.sense)
     records, at = [], 0
     for part in parts:
-        records.append(make_record(part, problem, at, objectives if _is_hard(part) else part.objective))
+        records.append(make_record(part, problem, at, objectives if is_hard(part) else part.objective))
         at += part.size(problem)
     return combine(records)
 
