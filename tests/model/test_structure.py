@@ -10,6 +10,10 @@ from hypothesis import strategies as st
 import systola as sy
 from model.declared_problems import MaxSat, PlainTour, Qubo, Tour, pairs
 from systola.extend import check_problem
+from systola.model.problem import record_of
+from systola.model.structure.declare import kept_size
+from systola.model.structure.part import init_structure
+from systola.model.structure.repairs import NONE, draw_repair
 
 KINDS = list(pairs(0))
 CHAINS = [sy.SimulatedAnnealing(chains=2), sy.IteratedLocalSearch(chains=2)]
@@ -164,3 +168,29 @@ def test_what_a_problem_can_do_is_told():
     assert "declared     Passage, a constraint: a passage with 1 number of state" in told["a chain and a passage"]
     assert "each costs a whole `evaluate`" in pairs(1)["a passage"][1].summary()
     assert "declare it as `structure`" in pairs(1)["groups"][1].summary()
+
+
+def test_repairs_flip_a_decision_that_helps_a_broken_constraint():
+    declared, _ = pairs(2, 9)["linear"]
+    record, draws = record_of(declared), np.random.default_rng(5)
+    found = set()
+    for _ in range(200):
+        x = (draws.random(18) < 0.1).astype(np.int64)
+        kept, measures = np.zeros(kept_size(declared), np.int64), np.zeros(2, np.int64)
+        init_structure(record.structure, record, x, kept, measures)
+        i = int(draw_repair(record.structure, x, kept, *draws.integers(2**32, size=2, dtype=np.uint64)))
+        assert (i == NONE) == (measures[1] == 0)
+        if i != NONE:
+            x[i] ^= 1
+            assert declared.evaluate(x)[1] < measures[1]
+        found.add(i)
+    assert len(found) > 5
+
+
+def test_repairs_are_for_declared_linear_constraints():
+    declared, plain = pairs(2, 9)["linear"]
+    engine = sy.SimulatedAnnealing(chains=2, repairs=True)
+    results = [sy.solve(declared, engine, stop=sy.Iterations(3), seed=1, backend=b) for b in ("python", "cpu")]
+    assert results[0].objective == results[1].objective
+    with pytest.raises(sy.InputError, match="`repairs` is for bits with declared linear constraints"):
+        sy.solve(plain, engine, stop=sy.Iterations(3))

@@ -34,6 +34,7 @@ from systola.model.objective import fitness, violation
 from systola.model.population import OUT_OF_ROOM, copy_row, ranks_above, update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import CHANCE, SEARCH, STEP, below, draw, exponential
+from systola.model.structure.declare import has_repairs
 from systola.operators.move_kinds import REMEMBERED as KIND_COUNTS
 from systola.operators.move_kinds import count_improvement, count_trial, pick_kind, share_out_kinds
 from systola.operators.proposals import (
@@ -238,11 +239,15 @@ class SimulatedAnnealing:
     constraints : {"mixed", "strict", "penalty"}
         How chains compare solutions that break constraints: strictly by how much they do, by a penalty that adapts,
         or every second chain in either way.
+    repairs : bool
+        Whether a flip that helps a broken constraint is one more kind of move: for bits whose linear constraints are
+        declared.
     """
 
     chains: int = 4
     epoch: int | None = None
     constraints: Literal["mixed", "strict", "penalty"] = "mixed"
+    repairs: bool = False
     name = "sa"
 
     def prepare(self, problem: Problem) -> Design:
@@ -253,13 +258,21 @@ class SimulatedAnnealing:
         ways = {"strict": (False, False), "mixed": (True, False), "penalty": (True, True)}
         if self.constraints not in ways:
             raise InputError(f"`constraints` must be one of {', '.join(ways)}, but got {self.constraints!r}")
+        if self.repairs is not True and self.repairs is not False:
+            raise InputError(f"`repairs` must be true or false, but got {self.repairs!r}")
+        if self.repairs and not has_repairs(problem):
+            raise InputError(
+                f"`repairs` is for bits with declared linear constraints, but {type(problem).__name__} has none"
+            )
         record = record_type("SimulatedAnnealing", _FIELDS)
         implement(record, do_cell=_do_cell, end_step=_end_step)
         enable_migration(record, migration_slot=best_of_chain, accept_immigrant=_accept)
         penalised = np.resize(np.array(ways[self.constraints]), max(2, self.chains))
         per_step = self.chains * _PROPOSALS
         return Design(
-            record=record(self.chains, kinds_of(space), epoch, _make_ladder(), penalised, max(50, space.n // 5)),
+            record=record(
+                self.chains, kinds_of(space) + self.repairs, epoch, _make_ladder(), penalised, max(50, space.n // 5)
+            ),
             cells=self.chains,
             rows=3 * self.chains,
             started=self.chains,

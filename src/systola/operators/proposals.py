@@ -9,17 +9,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from systola.jit.dispatch import Implementation, dispatched, dispatched_call, implementation_of, register
-from systola.model.elementary_moves import NO_MOVE, make_move, make_plain_move, undo_move
+from systola.model.elementary_moves import FLIP, KINDS, NO_MOVE, make_move, make_plain_move, undo_move
 from systola.model.encodings import Bits, Digits, Order, decode
 from systola.model.population import NEVER, ranks_above, replace_row, update_best
 from systola.model.problem import Problem, record_type_of
-from systola.model.structure.declare import is_declared
+from systola.model.structure.declare import has_repairs, is_declared
 from systola.model.structure.part import add_delta, update_structure
+from systola.model.structure.repairs import NONE, draw_repair
 from systola.operators.decisions import copy
 from systola.operators.declared import has_floats, measure_parts
 from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
 from systola.operators.random_moves import draw_move
+
+REPAIR = KINDS[Bits]  # one more kind of move, for bits with constraints: a flip that helps one that is broken
 
 
 @dispatched
@@ -175,6 +180,13 @@ def _draw_from_row(s: Any, row: Any, lane: Any, kind: Any, r1: Any, r2: Any, r3:
     return draw_move(s.space, s.population.x[row], kind, r1, r2, r3)
 
 
+def _draw_or_repair(s: Any, row: Any, lane: Any, kind: Any, r1: Any, r2: Any, r3: Any) -> Any:
+    if kind < REPAIR:
+        return draw_move(s.space, s.population.x[row], kind, r1, r2, r3)
+    i = draw_repair(s.problem.structure, s.lanes.decisions[lane], s.population.state[row], r1, r2)
+    return np.int64(FLIP if i != NONE else NO_MOVE), np.int64(i), np.int64(0), np.int64(0)
+
+
 def _add_change(s: Any, row: Any, lane: Any, move: Any) -> None:
     new = s.lanes.trial[2 * lane]
     for k in range(new.shape[0]):
@@ -227,4 +239,6 @@ def choose_proposals(problem: Problem) -> bool:
     """Choose how proposals to solutions of this problem are measured; whether that needs the state of all solutions."""
     for name, function in (_BY_PARTS if is_declared(problem) else _BY_COPY).items():
         register(name, record_type_of(problem), function)
+    if has_repairs(problem):
+        register("draw_proposal", record_type_of(problem), _draw_or_repair)
     return choose_delta_evaluation(problem)

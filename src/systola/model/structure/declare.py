@@ -6,13 +6,14 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from systola.errors import InputError
-from systola.jit.dispatch import Implementation
+from systola.jit.dispatch import Implementation, has_implementation, register
 from systola.jit.records import Record
 from systola.model import capabilities
 from systola.model.capabilities import Capability
 from systola.model.objective import MOST_MEASURES
 from systola.model.structure.linear import Linear
 from systola.model.structure.part import Part, combine, make_record, structure_total
+from systola.model.structure.repairs import no_repair
 
 if TYPE_CHECKING:
     from systola.model.problem import Problem
@@ -135,6 +136,11 @@ def is_hard(part: Part) -> bool:
     return part.hard or (isinstance(part, Linear) and part.is_constraint)
 
 
+def has_repairs(problem: Problem) -> bool:
+    """Whether there are constraints that know which decision to flip when they are broken."""
+    return any(isinstance(part, Linear) and part.is_constraint for part in parts_of(problem))
+
+
 def functions_of(cls: type[Problem]) -> dict[str, FunctionType]:
     """All functions that a user gave in the structure, by names that differ."""
     return {
@@ -151,6 +157,8 @@ def structure_record(problem: Problem) -> Record:
     records, at = [], 0
     for part in parts:
         records.append(make_record(part, problem, at, objectives if is_hard(part) else part.objective))
+        if not has_implementation("draw_repair", type(records[-1])):
+            register("draw_repair", type(records[-1]), no_repair)
         at += part.size(problem)
     return combine(records)
 

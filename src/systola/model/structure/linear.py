@@ -13,13 +13,16 @@ from systola.jit.compile import inlined
 from systola.jit.dispatch import Implementation
 from systola.model.elementary_moves import EXCHANGE_BITS
 from systola.model.encodings import Array, Binary
+from systola.model.rng import below
 from systola.model.structure.gains import nothing_changes
 from systola.model.structure.matrices import Matrix, by_rows, read_matrix
 from systola.model.structure.part import Function, Part, field_or_made
+from systola.model.structure.repairs import NONE
 
 if TYPE_CHECKING:
     from systola.model.problem import Problem
 
+_ROWS_LOOKED_AT = 64  # for one that is broken
 _RELATIONS = ("<=", ">=", "==")
 
 
@@ -108,6 +111,25 @@ def _update(self: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any) -
         _add(self, j, kept, 2 * np.int64(x[j]) - 1)
 
 
+def _draw_repair(self: Any, x: Any, kept: Any, r0: Any, r1: Any) -> Any:
+    """A decision in a broken row, of the rows from one drawn at random on; only so many are looked at."""
+    rows = np.int64(self.least.shape[0])
+    row = below(r0, rows)
+    for _ in range(min(rows, np.int64(_ROWS_LOOKED_AT))):
+        left = kept[self.at + row]
+        if left < self.least[row] or left > self.largest[row]:
+            first, count = self.starts[row], self.starts[row + 1] - self.starts[row]
+            entry = below(r1, count) if count > 0 else np.int64(0)
+            for _ in range(count):
+                i, value = self.columns[first + entry], self.values[first + entry]
+                grows = (value > 0) == (x[self.columns[first + entry]] == 0)
+                if grows == (left < self.least[row]):
+                    return np.int64(i)
+                entry = entry + 1 if entry + 1 < count else np.int64(0)
+        row = row + 1 if row + 1 < rows else np.int64(0)
+    return np.int64(NONE)
+
+
 @dataclass(frozen=True)
 class Linear(Part):
     """A linear sum over bits; with a relation and a bound, constraints, whose violation is what rows are off by.
@@ -194,7 +216,13 @@ class Linear(Part):
                 "before_change": nothing_changes,
                 "after_change": nothing_changes,
             }
-        return "Linear", {"part_total": _total, "init_part": _init, "part_delta": _delta, "update_part": _update}
+        return "Linear", {
+            "part_total": _total,
+            "init_part": _init,
+            "part_delta": _delta,
+            "update_part": _update,
+            "draw_repair": _draw_repair,
+        }
 
     def size(self, problem: Problem) -> int:
         return len(self.data(problem)["least"]) if self.is_constraint else 0
