@@ -194,3 +194,20 @@ def test_repairs_are_for_declared_linear_constraints():
     assert results[0].objective == results[1].objective
     with pytest.raises(sy.InputError, match="`repairs` is for bits with declared linear constraints"):
         sy.solve(plain, engine, stop=sy.Iterations(3))
+
+
+class Wordy(sy.Problem):
+    encoding = sy.Permutation("n")
+    n: int
+
+    def link(self, a, b):
+        return len(f"{a} to {b}")
+
+    structure = sy.Chain(link)
+
+
+def test_a_part_that_cannot_be_compiled_is_named_and_runs_all_the_same():
+    with pytest.warns(sy.SlowObjectiveWarning, match=r"test_structure.py, line \d+: return len\(f"):
+        result = sy.solve(Wordy(9), stop=sy.Iterations(2), seed=1)
+    assert result.backend == "python"
+    assert result.objective == 9 * len("1 to 2")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FunctionType
 
 import numba
 import numpy as np
@@ -15,10 +16,12 @@ from numba.core.errors import NumbaError
 from systola.backends.cpu import evaluate_compiled
 from systola.backends.session import Session
 from systola.errors import ObjectiveError
+from systola.jit.private import CALLED
 from systola.jit.records import widen
 from systola.model.encodings import Array
 from systola.model.objective import evaluate
 from systola.model.problem import Problem, record_of
+from systola.model.structure.declare import parts_of
 
 
 def check_faults(problem: Problem, session: Session) -> None:
@@ -64,17 +67,30 @@ def explaining_errors(problem: Problem) -> Iterator[None]:
 
 
 def explain_refusal(problem: Problem, probe: Array) -> str:
-    """What Numba says of the objective itself, and the line of the user's code."""
+    """What Numba says of the objective, or of a function of its declared parts, and the line of the user's code."""
+    record = numba.typeof(record_of(problem))
+    small = {"x": numba.typeof(probe), "state": numba.types.int64[::1], "load": numba.types.int64}
+    for part in parts_of(problem):
+        for name, function in part.given().items():
+            types = [small.get(argument, numba.types.int64) for argument in part.takes[name]]
+            refusal = _refusal(function, (record, *types), CALLED)
+            if refusal:
+                return f"{refusal}; functions of parts must not make arrays" if "NRT" in refusal else refusal
     body = type(problem).evaluate  # type: ignore[attr-defined]
+    return _refusal(body, (record, numba.typeof(probe)), {}) or "what it calls cannot be compiled"
+
+
+def _refusal(function: FunctionType, types: tuple[numba.types.Type, ...], options: dict[str, bool]) -> str:
+    """What Numba says of a function with arguments of these types, and where; nothing if it compiles."""
     try:
-        numba.njit(body).compile((numba.typeof(record_of(problem)), numba.typeof(probe)))
+        numba.njit(**options)(function).compile(types)
     except Exception as error:
         lines = [re.sub(r"\.+ Raised from .*", "", line).strip() for line in str(error).splitlines() if line.strip()]
-        code = body.__code__
+        code = function.__code__
         file = re.escape(Path(code.co_filename).name)
         places = re.findall(rf'File "[^"]*{file}", line (\d+)|Raised from [^"]*{file} \((\d+)\)', str(error))
         line = int("".join(places[-1])) if places else code.co_firstlineno
         what = next((t for t in lines if not t.startswith(("Failed in", "During", "File", "Overload", "There"))), "")
         source = linecache.getline(code.co_filename, line).strip()
         return f"{what} ({Path(code.co_filename).name}, line {line}: {source})"
-    return "what it calls cannot be compiled"
+    return ""
