@@ -189,8 +189,8 @@ class TourSearch:
     candidates : int
         To how many cities, those that it is linked to at the least cost, a city is tried to be linked.
     longest : int, optional
-        Of how many cities a segment that is put elsewhere has at most; by default 3, or 30 where links are not
-        symmetric.
+        How many cities a segment that is put elsewhere has at most; by default 3, or 30 where links are not
+        symmetric. With 0, nothing but 2-opt is left.
     """
 
     chains: int = 4
@@ -209,7 +209,7 @@ class TourSearch:
         part, n = parts_of(problem)[0], space_of(problem).n
         assert isinstance(part, Chain)
         longest = (3 if part.symmetric else 30) if self.longest is None else self.longest
-        check_number("longest", longest, 1, 10**6)
+        check_number("longest", longest, 0, 10**6)
         longest, candidates = min(longest, n // 4), min(self.candidates, n - 1)
         record = record_type("TourSearch", _FIELDS)
         implement(record, do_cell=_do_cell, end_step=_end_step)
