@@ -211,3 +211,14 @@ def test_a_part_that_cannot_be_compiled_is_named_and_runs_all_the_same():
         result = sy.solve(Wordy(9), stop=sy.Iterations(2), seed=1)
     assert result.backend == "python"
     assert result.objective == 9 * len("1 to 2")
+
+
+def test_workers_evaluate_declared_problems():
+    declared, plain = pairs(5, 9)["a symmetric chain"]
+    engine, stop = sy.Cellular(size=9), sy.Evaluations(40)
+    results = [sy.solve(declared, engine, stop=stop, seed=1, workers=1), sy.solve(plain, engine, stop=stop, seed=1)]
+    search = sy.ask_and_tell(declared, engine, stop=stop, seed=1)
+    while len(asked := search.ask()):
+        search.tell(asked, [plain.evaluate(x) for x in asked])
+    results.append(search.result())
+    assert len({(r.objective, tuple(r.solution)) for r in results}) == 1

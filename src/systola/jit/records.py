@@ -64,8 +64,16 @@ def change_arrays(record: Record, change: Callable[[NDArray[Any]], Any]) -> Any:
 
 
 def widen(record: Record) -> Any:
-    """A record for interpreted use: NumPy keeps small integers small, compiled code computes with 64 bits."""
-    return change_arrays(record, lambda v: v.astype(np.int64) if v.dtype.kind in "iu" and v.itemsize < 8 else v)
+    """A record for interpreted use: NumPy keeps small integers small, compiled code computes with 64 bits.
+
+    Records in it stay as they are: their arrays have 64 bits, or are written to.
+    """
+    return type(record)(
+        *(
+            v.astype(np.int64) if isinstance(v, np.ndarray) and v.dtype.kind in "iu" and v.itemsize < 8 else v
+            for v in record
+        )
+    )
 
 
 def count_numbers(record: Record) -> int:

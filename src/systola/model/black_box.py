@@ -42,13 +42,18 @@ _EVALUATE: tuple[Implementation, ...] = (_one, _two, _three, _four)
 
 
 def as_black_box(problem: Problem, measures: int) -> Problem:
-    """The problem without capabilities, but for how ties are broken, and with so many measures from a table.
+    """The problem without structure and capabilities, but for how ties are broken, and its measures from a table.
 
     The table is given to it by `set_table`.
     """
     cls = type(problem)
     kept = tuple(entry for entry in cls.capabilities if isinstance(entry, TieBreak))
-    members = {"capabilities": kept, "evaluate": _EVALUATE[measures - 1], "__module__": cls.__module__}
+    members = {
+        "capabilities": kept,
+        "structure": None,
+        "evaluate": _EVALUATE[measures - 1],
+        "__module__": cls.__module__,
+    }
     made: type[Problem] = type(cls.__name__, (cls,), members)
     own = bool(kept) or any(hasattr(cls, name) for name in _COMPARING)
     register_functions(made, cls.__name__ if own else "BlackBox", [_TABLE, *(kernel_fields(cls) if own else [])])
