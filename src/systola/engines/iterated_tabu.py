@@ -243,7 +243,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
         make_plain_move(space, x, kind, i, old, value)
         after_change(part, problem, space, x, i, gains)
         settle_gains(space, x, move, self.width, gains)
-        forbid(space, move, self.width, until, t + self.shortest + below(r1, self.choices), never)
+        forbid(space, move, self.width, until, t + 1 + self.shortest + below(r1, self.choices), never)
         if now > best:
             best = now
             _remember(s, cell, lane)
@@ -275,6 +275,7 @@ def has_gains(problem: Problem) -> bool:
         and not isinstance(space_of(problem), Order)
         and len(senses_of(problem)) == 1
         and not hasattr(problem, "fitness")
+        and not hasattr(problem, "violation")
         and not offers(problem, TieBreak)
     )
 
