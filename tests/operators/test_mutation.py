@@ -102,6 +102,25 @@ def test_random_value_of_integers(case, key):
     assert mutated(compiled["random_value"], space, x, key) == y
 
 
+@each
+@settings(deadline=None)
+@given(bounded(), keys)
+def test_of_integers_with_bounds_that_differ(operator, case, key):
+    """As on lists, but a value that is out of the bounds of its new place becomes the nearest one within."""
+    (low, high), x = case
+    space = Digits(len(x), np.ascontiguousarray(low), np.ascontiguousarray(high))
+    wanted = TWINS[operator](x, *two_places(len(x), key))
+    assert mutated(operator, space, x, key) == np.clip(wanted, low, high).tolist()
+
+
+@settings(deadline=None)
+@given(bounded(), keys)
+def test_a_shaken_solution_keeps_bounds_that_differ(case, key):
+    (low, high), x = case
+    y = mutated(shake, Digits(len(x), np.ascontiguousarray(low), np.ascontiguousarray(high)), x, key)
+    assert ((low <= y) & (y <= high)).all()
+
+
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=150), keys)
 def test_random_value_of_bits(x, key):

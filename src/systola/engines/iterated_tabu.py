@@ -24,13 +24,13 @@ from systola.model.capabilities import Buffer, TieBreak, offers
 from systola.model.elementary_moves import FLIP, REASSIGN, make_plain_move
 from systola.model.encodings import Bits, Digits, Order, decode
 from systola.model.objective import fitness
-from systola.model.population import OUT_OF_ROOM, copy_row, ranks_above, update_best
+from systola.model.population import OUT_OF_ROOM, are_finite, copy_row, note_fault, ranks_above, update_best
 from systola.model.problem import Problem, senses_of, space_of
 from systola.model.rng import CROSS, MUTATE, SEARCH, below, draw
 from systola.model.structure.declare import parts_of
 from systola.model.structure.gains import add_gains, after_change, before_change
 from systola.operators.decisions import get, put
-from systola.operators.declared import measure_parts
+from systola.operators.declared import has_floats, measure_parts
 from systola.operators.evaluation import choose_delta_evaluation
 
 _FIELDS = ("chains", "moves", "width", "sense", "shortest", "choices")
@@ -184,11 +184,12 @@ def _best_number(gains: Any, until: Any, sense: Any, now: Any, needed: Any, star
     if top == lowest:
         return np.int64(-1)
     k = np.int64(start)
-    while True:
+    for _ in range(count):
         gain = sense * gains[k]
         if gain == top and (until[k] <= now or gain > needed):
             return k
         k = k + 1 if k + 1 < count else np.int64(0)
+    return np.int64(-1)  # none is a number
 
 
 @called
@@ -196,6 +197,19 @@ def _remember(s: Any, cell: Any, lane: Any) -> None:
     """The present solution is the best of this step."""
     for i in range(s.space.n):
         put(s.space, s.population.x[cell], i, s.lanes.decisions[lane, i])
+
+
+@called
+def _note_neighbour(self: Any, s: Any, lane: Any, gains: Any) -> None:
+    """The objective of a neighbour of the lane's decisions is not a finite number."""
+    lanes, number = s.lanes, np.int64(0)
+    while are_finite(gains[number : number + 1]):
+        number += 1
+    for i in range(s.space.n):
+        lanes.faulty[lane, i] = lanes.decisions[lane, i]
+    kind, i, old, value = tabu_move(s.space, lanes.decisions[lane], self.width, number)
+    make_plain_move(s.space, lanes.faulty[lane], kind, i, old, value)
+    lanes.faults[lane] += 1
 
 
 def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
@@ -209,6 +223,8 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     for k in range(count):
         gains[k] = 0
     add_gains(part, problem, space, x, state, gains)
+    if has_floats(gains) and not are_finite(gains):
+        _note_neighbour(self, s, lane, gains)
     never = self.moves + self.shortest + self.choices
     forbid_at_first(space, x, self.width, until, never)
     _remember(s, cell, lane)
@@ -227,12 +243,14 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
         make_plain_move(space, x, kind, i, old, value)
         after_change(part, problem, space, x, i, gains)
         settle_gains(space, x, move, self.width, gains)
-        forbid(space, move, self.width, until, t + self.shortest + below(r1, self.choices), never)
+        forbid(space, move, self.width, until, t + 1 + self.shortest + below(r1, self.choices), never)
         if now > best:
             best = now
             _remember(s, cell, lane)
     decode(space, population.x, cell, lanes.decisions, lane)
     measure_parts(s, x, state, scores[cell])
+    if has_floats(scores) and not are_finite(scores[cell]):
+        note_fault(s, population.x, cell, lane)
     update_best(s, lane, population.x, cell, scores[cell], s.step, cell)
 
 
@@ -257,6 +275,7 @@ def has_gains(problem: Problem) -> bool:
         and not isinstance(space_of(problem), Order)
         and len(senses_of(problem)) == 1
         and not hasattr(problem, "fitness")
+        and not hasattr(problem, "violation")
         and not offers(problem, TieBreak)
     )
 

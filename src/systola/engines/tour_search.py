@@ -107,7 +107,8 @@ def _descend(self: Any, s: Any, lane: Any, tour: Any) -> Any:
 def _is_kept(self: Any, s: Any, cell: Any, k: Any, lost: Any) -> Any:
     """Whether a chain keeps a tour that is worse by so much; the first one never does."""
     r0, r1, _, _ = draw(s.seed, CHANCE, s.step, cell, k)
-    link = np.float64(s.population.scores[cell, s.problem.structure.measure]) / s.space.n
+    part = s.problem.structure
+    link = np.float64(s.population.scores[cell, part.measure]) / (part.weight * s.space.n)
     return lost <= self.warmth[cell] * link * exponential(r0, r1)
 
 
@@ -174,6 +175,7 @@ def suits_tour_search(problem: Problem) -> bool:
         and parts[0].weight > 0
         and problem.sense == MINIMISE
         and not hasattr(problem, "fitness")
+        and not hasattr(problem, "violation")
         and space_of(problem).n >= LEAST_CITIES
     )
 

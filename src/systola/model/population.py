@@ -86,17 +86,31 @@ def _try_evaluate(problem: Any, x: Any, measures: Any) -> Any:
 
 
 @inlined
+def are_finite(measures: Any) -> Any:
+    """Whether all are finite numbers, which no NaN is."""
+    finite = True
+    for k in range(measures.shape[0]):
+        finite = finite and -np.inf < measures[k] and measures[k] < np.inf
+    return finite
+
+
+@inlined
+def note_fault(s: Any, x: Any, row: Any, lane: Any) -> None:
+    """The objective raised for the stored solution x[row], or was not a finite number."""
+    lanes = s.lanes
+    if lanes.faults[lane] == 0:
+        decode(s.space, x, row, lanes.faulty, lane)  # once more: `evaluate` may have changed what it was given
+    lanes.faults[lane] += 1
+
+
+@inlined
 def evaluate_plain(s: Any, x: Any, row: Any, lane: Any, measures: Any) -> None:
     """Measure the stored solution x[row] with the plain objective."""
     problem, space, lanes = s.problem, s.space, s.lanes
     decode(space, x, row, lanes.decisions, lane)
     valid = try_evaluate(problem, lanes.decisions[lane], measures)
-    for k in range(measures.shape[0]):
-        valid = valid and -np.inf < measures[k] and measures[k] < np.inf  # which no NaN is
-    if not valid:
-        if lanes.faults[lane] == 0:
-            decode(space, x, row, lanes.faulty, lane)  # once more: `evaluate` may have changed what it was given
-        lanes.faults[lane] += 1
+    if not (valid and are_finite(measures)):
+        note_fault(s, x, row, lane)
 
 
 @inlined

@@ -30,7 +30,7 @@ def fill_candidates(part: Any, problem: Any, near: Any, n: Any, count: Any, stop
 def _fill_list(part: Any, problem: Any, near: Any, at: Any, i: Any, n: Any, count: Any, before: Any) -> None:
     """One list, by insertion: most items are no better than the last one of a full list."""
     found = np.int64(0)
-    last = user_link(part, problem, np.int64(i), np.int64(i)) * 0
+    last = 0
     for j in range(n):
         if j == i:
             continue

@@ -31,6 +31,12 @@ def put(space: Any, x: Any, i: Any, value: Any) -> Any:
 
 
 @dispatched
+def put_nearest(space: Any, x: Any, i: Any, value: Any) -> Any:
+    """Set decision i to a value that another decision had, or to the nearest one within its own bounds."""
+    return implementation_of("put_nearest", space)(space, x, i, value)
+
+
+@dispatched
 def copy_segment(space: Any, x: Any, source: Any, first: Any, last: Any) -> Any:
     """Copy the decisions first <= i < last of `source` into x."""
     return implementation_of("copy_segment", space)(space, x, source, first, last)
@@ -99,6 +105,10 @@ def _put_number(space: Any, x: Any, i: Any, value: Any) -> None:
     x[i] = value
 
 
+def _put_within_bounds(space: Any, x: Any, i: Any, value: Any) -> None:
+    x[i] = min(max(value, np.int64(space.low[i])), np.int64(space.high[i]))
+
+
 def _copy_segment_of_numbers(space: Any, x: Any, source: Any, first: Any, last: Any) -> None:
     for i in range(np.uint64(first), np.uint64(last)):  # unsigned, so that the copy is one of vectors
         x[i] = source[i]
@@ -130,6 +140,9 @@ for _name, (_bits, _numbers) in _OF_BITS_AND_NUMBERS.items():
     register(_name, Bits, _bits)
     register(_name, Digits, _numbers)
     register(_name, Order, _numbers)
+register("put_nearest", Bits, _put_bit)
+register("put_nearest", Digits, _put_within_bounds)
+register("put_nearest", Order, _put_number)
 register("uniform_mix", Bits, _mix_bits)
 register("uniform_mix", Digits, _mix_numbers)
 register("resample", Bits, _resample_bit)

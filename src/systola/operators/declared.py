@@ -11,6 +11,7 @@ from systola.jit.compile import called, inlined
 from systola.jit.dispatch import dispatched, implementation_of, register
 from systola.model.elementary_moves import FLIP, REASSIGN, SWAP, make_plain_move
 from systola.model.encodings import Bits, Digits, Order, decode
+from systola.model.population import are_finite, note_fault
 from systola.model.structure.part import add_delta, init_structure, update_structure
 from systola.operators.decisions import FEW, count_differing
 from systola.simd.bits import lowest_one
@@ -105,6 +106,8 @@ register("walk_to_child", Order, _walk_in_order)
 def _measure_stored(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> None:
     decode(s.space, x, row, s.lanes.decisions, lane)
     measure_parts(s, s.lanes.decisions[lane], state, measures)
+    if has_floats(measures) and not are_finite(measures):
+        note_fault(s, x, row, lane)
 
 
 def evaluate_full_by_parts(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> None:

@@ -1,4 +1,7 @@
-"""Mutations: a small random change of a solution, in place. Arguments: engine's record, space, solution, key."""
+"""Mutations: a small random change of a solution, in place. Arguments: engine's record, space, solution, key.
+
+A value that comes to another decision, whose bounds it does not keep, becomes the nearest one that does.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 from systola.jit.compile import inlined
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.rng import below, numbers
-from systola.operators.decisions import get, put, resample
+from systola.operators.decisions import get, put_nearest, resample
 from systola.operators.registry import OperatorRegistry
 from systola.simd.bits import lowest_one
 
@@ -31,8 +34,8 @@ def swap(engine: Any, space: Any, x: Any, key: Any) -> None:
     """Two decisions are exchanged."""
     i, j = two_places(space.n, key)
     kept = get(space, x, i)
-    put(space, x, i, get(space, x, j))
-    put(space, x, j, kept)
+    put_nearest(space, x, i, get(space, x, j))
+    put_nearest(space, x, j, kept)
 
 
 def insertion(engine: Any, space: Any, x: Any, key: Any) -> None:
@@ -41,9 +44,9 @@ def insertion(engine: Any, space: Any, x: Any, key: Any) -> None:
     kept = get(space, x, i)
     step = 1 if j > i else -1
     while i != j:
-        put(space, x, i, get(space, x, i + step))
+        put_nearest(space, x, i, get(space, x, i + step))
         i += step
-    put(space, x, j, kept)
+    put_nearest(space, x, j, kept)
 
 
 def inversion(engine: Any, space: Any, x: Any, key: Any) -> None:
@@ -53,8 +56,8 @@ def inversion(engine: Any, space: Any, x: Any, key: Any) -> None:
         i, j = j, i
     while i < j:
         kept = get(space, x, i)
-        put(space, x, i, get(space, x, j))
-        put(space, x, j, kept)
+        put_nearest(space, x, i, get(space, x, j))
+        put_nearest(space, x, j, kept)
         i += 1
         j -= 1
 
@@ -68,8 +71,8 @@ def shake(engine: Any, space: Any, x: Any, key: Any) -> None:
         i = below(r0, space.n)
         j = below(r1, space.n)
         kept = get(space, x, i)
-        put(space, x, i, get(space, x, j))
-        put(space, x, j, kept)
+        put_nearest(space, x, i, get(space, x, j))
+        put_nearest(space, x, j, kept)
 
 
 MUTATIONS = OperatorRegistry(

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from systola.jit.compile import called
 from systola.jit.dispatch import Implementation, dispatched, dispatched_call, implementation_of, register
 from systola.model.elementary_moves import FLIP, KINDS, NO_MOVE, make_move, make_plain_move, undo_move
 from systola.model.encodings import Bits, Digits, Order, decode
-from systola.model.population import NEVER, ranks_above, replace_row, update_best
+from systola.model.population import NEVER, are_finite, note_fault, ranks_above, replace_row, update_best
 from systola.model.problem import Problem, record_type_of
 from systola.model.structure.declare import has_repairs, is_declared
 from systola.model.structure.part import add_delta, update_structure
@@ -192,6 +193,17 @@ def _add_change(s: Any, row: Any, lane: Any, move: Any) -> None:
     for k in range(new.shape[0]):
         new[k] = s.population.scores[row, k]
     measure_in_row(s.space, s, row, lane, move, new)
+    if has_floats(new) and not are_finite(new):
+        _note_neighbour(s, row, lane, move)
+
+
+@called
+def _note_neighbour(s: Any, row: Any, lane: Any, move: Any) -> None:
+    """The objective of a neighbour of the solution in a row is not a finite number."""
+    kind, i, j, k = move
+    copy(s.lanes.child[lane], s.population.x[row])
+    make_move(s.space, s.lanes.child[lane], kind, i, j, k)
+    note_fault(s, s.lanes.child, lane, lane)
 
 
 def _make_and_update(s: Any, row: Any, lane: Any, move: Any) -> None:

@@ -84,7 +84,7 @@ def _try_reversals(part: Any, problem: Any, tour: Any, near: Any, count: Any, ci
                     reverse_path(x, place, log, other, third)
                 _queue_four(queue, n, city, other, third, fourth)
                 return removed - added
-    return user_link(part, problem, city, city) * 0
+    return 0
 
 
 @called
@@ -138,7 +138,7 @@ def _try_segments(part: Any, problem: Any, tour: Any, near: Any, count: Any, cit
                         _queue_four(queue, n, left, right, third, fourth)
                         _queue_four(queue, n, first, last, first, last)
                         return removed - added
-    return user_link(part, problem, city, city) * 0
+    return 0
 
 
 @called
@@ -146,12 +146,12 @@ def descend(part: Any, problem: Any, tour: Any, near: Any, count: Any, longest: 
     """Improve a tour (x, place, log, queue) until no city waits, or the log is full; by how much it is shorter."""
     x, _, log, queue = tour
     n = np.int64(x.shape[0])
-    total = user_link(part, problem, np.int64(0), np.int64(0)) * 0
+    total = 0
     while queue[SIZE] > 0:
         city = _next_city(queue, n)
         if must_leave(stop):
             return total
-        gained = total * 0
+        gained = 0
         if part.symmetric:
             gained = _try_reversals(part, problem, tour, near, count, city)
         if gained == 0:

@@ -16,6 +16,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from systola.errors import InputError
 from systola.jit.digest import digest_of_functions
@@ -234,16 +236,28 @@ class Part(ABC):
             )
 
 
+def signed(value: Any) -> Any:
+    """What a user's function returned, as a number that differences can be taken of: no truth value, none unsigned."""
+    return np.int64(value) if isinstance(value, (bool, np.bool_, np.unsignedinteger)) else value
+
+
+@overload(signed, strict=False)  # type: ignore[untyped-decorator]
+def _signed(value: Any) -> Any:
+    if isinstance(value, types.Boolean) or (isinstance(value, types.Integer) and not value.signed):
+        return lambda value: np.int64(value)
+    return lambda value: value
+
+
 def _call_one(user: Function) -> Implementation:
     def call(part: Any, problem: Any, a: Any) -> Any:
-        return user(problem, a)
+        return signed(user(problem, a))
 
     return call
 
 
 def _call_two(user: Function) -> Implementation:
     def call(part: Any, problem: Any, a: Any, b: Any) -> Any:
-        return user(problem, a, b)
+        return signed(user(problem, a, b))
 
     return call
 
