@@ -175,8 +175,8 @@ def imported_modules(text: str) -> set[str]:
 @pytest.mark.parametrize(
     "path",
     [
-        *sorted(DOCS.glob("*.md")),
-        *sorted((ROOT / "examples").glob("*.py")),
+        *sorted(DOCS.rglob("*.md")),
+        *sorted((ROOT / "examples").rglob("*.py")),
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
     ],
