@@ -7,6 +7,7 @@ from chain import Chain
 from deck import make_deck, solve_case
 
 from soak import Ledger, Soak
+from systola.engines.catalog import engine_names
 
 CHEAP = solve_case("knapsack:100-1000", "sgs-b")
 
@@ -58,3 +59,5 @@ def test_the_deck_has_all():
     deck = make_deck()
     assert len({case.name for case in deck}) == len(deck)
     assert {case.kind for case in deck} == {"solve", "islands", "mpi", "compare"}
+    named = {case.arguments[case.arguments.index("--algorithm") + 1] for case in deck if case.kind == "solve"}
+    assert named == set(engine_names())
