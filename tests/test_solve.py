@@ -87,7 +87,10 @@ def every_step(monkeypatch):
 KERNELS = {"sgs-t": 0, "sgs-e": 0, "sgs-v": 0, "sgs-b": 0, "sga": 1, "ega": 1, "ga": 1, "rs": 2}
 PAIRS = [
     pytest.param(
-        problem, engine, id=f"{engine.name}-{type(problem).__name__}", marks=pytest.mark.long if k in (1, 2, 4) else []
+        problem,
+        engine,
+        id=f"{engine.name}-{type(problem).__name__}",
+        marks=pytest.mark.long if k in (1, 2, 4) or (k == 3 and engine.name != "rs") else [],
     )
     for k, problem in enumerate(binary_problems())
     for engine in ENGINES
