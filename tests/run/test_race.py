@@ -141,7 +141,10 @@ def test_calls_may_be_of_any_length(chunk):
     assert told_at_the_end(search) == whole()
 
 
-@pytest.mark.parametrize("step", [0, 1, 5, 9, 14, 20, 33])
+@pytest.mark.parametrize(
+    "step",
+    [pytest.param(step, marks=pytest.mark.long if step in (5, 14, 33) else []) for step in (0, 1, 5, 9, 14, 20, 33)],
+)
 def test_a_race_goes_on_from_a_checkpoint(step):
     first, second = (opened(cut(), Race(ENGINES), Stop(iterations=60)) for _ in range(2))
     first.start()
