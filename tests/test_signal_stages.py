@@ -13,14 +13,16 @@ import pytest
 import systola as sy
 from processes import allowed_seconds, begin, each_signal, end, finish, wait_for, wait_for_stage
 
-SLOW = ["solve", "qap:grid-20x20", "--algorithm", "ssga"]  # to measure: a population takes seconds
+# To measure these takes long: a population takes seconds.
+SLOW = ["solve", "qap:grid-20x20", "--algorithm"]
+INTERPRETED = ["solve", "qap:grid-8x8", "--backend", "python", "--algorithm"]
 QUICK = ["solve", "gap:c-3x20", "--algorithm", "ssga"]
 
 
 @each_signal(signal.SIGTERM)
 def test_while_the_first_population_is_made(number, tmp_path):
     path, output = tmp_path / "state", tmp_path / "result.json"
-    process = begin(*SLOW, "--set", "size=12000", "--checkpoint", path, "--output", output)
+    process = begin(*SLOW, "memetic", "--set", "size=12000", "--checkpoint", path, "--output", output)
     wait_for_stage(process, "starting")
     code, out, err, took = end(process, number)
     assert (code, err) == (3, "")
@@ -32,10 +34,15 @@ def test_while_the_first_population_is_made(number, tmp_path):
     assert not path.exists()  # there was no whole step
 
 
+@pytest.mark.parametrize(
+    ("slow", "size"),
+    [(INTERPRETED, 150), pytest.param(SLOW, 1500, marks=pytest.mark.long)],
+    ids=["interpreted", "compiled"],
+)
 @each_signal(signal.SIGTERM)
-def test_while_the_first_populations_of_demes_are_made(number, tmp_path):
+def test_while_the_first_populations_of_demes_are_made(number, slow, size, tmp_path):
     path, output = tmp_path / "state", tmp_path / "result.json"
-    process = begin(*SLOW, "--set", "size=1500", "--islands", 8, "--checkpoint", path, "--output", output)
+    process = begin(*slow, "ssga", "--set", f"size={size}", "--islands", 8, "--checkpoint", path, "--output", output)
     wait_for_stage(process, "starting")
     code, out, err, took = end(process, number)
     assert code == 3
@@ -43,7 +50,7 @@ def test_while_the_first_populations_of_demes_are_made(number, tmp_path):
     assert took < allowed_seconds()
     found = sy.Result.load(output)
     assert (found.stop, found.iterations) == ("interrupted", 0)
-    assert 1500 <= found.evaluations < 8 * 1500
+    assert size <= found.evaluations < 8 * size
     assert f"{found.objective:,}" in out
     assert not (path / "manifest.json").exists()
 

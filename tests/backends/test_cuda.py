@@ -17,13 +17,15 @@ pytestmark = needs_executor
 FEW = sy.Iterations(9)
 
 
-def on_both(problem, engine, stop, device=None, **more):
+def on_both(problem, engine, stop, device=None, other="cpu"):
+    """On the device and on another backend: the CPU's, or the interpreted one, which it equals and which is compiled
+    for nothing.
+    """
     device = device or PtxDevice()
-    cpu = sy.solve(problem, engine, stop=stop, seed=11, **more)
-    ptx = sy.solve(problem, engine, stop=stop, seed=11, backend="cuda", device=device, **more)
+    ptx = sy.solve(problem, engine, stop=stop, seed=11, backend="cuda", device=device)
     assert ptx.backend == "cuda"
     assert device.launches["sweep"] >= ptx.iterations
-    assert story(cpu) == story(ptx)
+    assert story(ptx) == story(sy.solve(problem, engine, stop=stop, seed=11, backend=other))
     return ptx
 
 
@@ -56,12 +58,12 @@ PAIRS = [
 @pytest.mark.parity("P")
 @pytest.mark.parametrize(("problem", "engine"), PAIRS)
 def test_same_trace(problem, engine):
-    on_both(SMALL[problem], ENGINES[engine], FEW)
+    on_both(SMALL[problem], ENGINES[engine], FEW, other="cpu" if problem == "knapsack" else "python")
 
 
 @pytest.mark.parametrize("random", [pytest.param(False, marks=pytest.mark.long), True])
 def test_same_trace_of_repaired_solutions(random):
-    on_both(small_multi_knapsack(40, 20), sy.SNS(True, random, True, repair=True, seeded=True), FEW)
+    on_both(small_multi_knapsack(40, 20), sy.SNS(True, random, True, repair=True, seeded=True), FEW, other="python")
 
 
 def test_whole_run_of_a_mesh_races_checked():
@@ -116,10 +118,23 @@ def test_same_trace_of_reassignments_races_checked(engine):
     assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(5), seed=11, backend="python"))
 
 
+def check_walk(problem, engine):
+    device = PtxDevice(race=True)
+    ptx = sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="cuda", device=device)
+    assert device.launches["sweep"] >= 4
+    assert device.launches.get("end_step", 5) == device.launches.get("reduce_lanes", 5) == 5
+    assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="python"))
+
+
+def test_same_trace_of_a_large_neighbourhood_races_checked():
+    """More moves than end_step looks at without a reduction."""
+    check_walk(small_knapsack(300), sy.Tabu())
+
+
 @pytest.mark.parametrize(
     ("jobs", "objectives", "engine"),
     [
-        (18, "makespan,tardiness,tardy", sy.Tabu()),  # 289 moves: more than end_step looks at without a reduction
+        pytest.param(18, "makespan,tardiness,tardy", sy.Tabu(), marks=pytest.mark.long),  # 289 moves
         pytest.param(5, "makespan", sy.Tabu(tenure=2), marks=pytest.mark.long),
         pytest.param(6, "tardiness,makespan,flowtime", sy.IteratedGreedy(size=3, rounds=2), marks=pytest.mark.long),
         (7, "makespan", sy.IteratedGreedy(size=3, rounds=1)),
@@ -127,13 +142,9 @@ def test_same_trace_of_reassignments_races_checked(engine):
     ids=["tabu", "tabu-makespan", "ig", "ig-makespan"],
 )
 def test_same_trace_of_walks_races_checked(jobs, objectives, engine):
-    draws, device = np.random.default_rng(3), PtxDevice(race=True)
+    draws = np.random.default_rng(3)
     times, due = draws.integers(1, 30, (jobs, 3)), draws.integers(20, 15 * jobs, jobs)
-    problem = sy.Flowshop(times, due, draws.integers(0, 40, jobs), objectives)
-    ptx = sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="cuda", device=device)
-    assert device.launches["sweep"] >= 4
-    assert device.launches.get("end_step", 5) == device.launches.get("reduce_lanes", 5) == 5
-    assert story(ptx) == story(sy.solve(problem, engine, stop=sy.Iterations(4), seed=11, backend="python"))
+    check_walk(sy.Flowshop(times, due, draws.integers(0, 40, jobs), objectives), engine)
 
 
 @pytest.mark.parametrize("accept", ["non-dominated", pytest.param("dominating", marks=pytest.mark.long)])

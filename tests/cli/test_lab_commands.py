@@ -37,6 +37,12 @@ def no_runs(monkeypatch):
     return forbid
 
 
+@pytest.fixture
+def runs_here(monkeypatch):
+    """Runs are made in this process: to start another takes a second."""
+    monkeypatch.setattr(experiment, "work", lambda do, tasks, count: ((task, do(task)) for task in tasks))
+
+
 def strict(text):
     """JSON without NaN and Infinity."""
 
@@ -73,15 +79,14 @@ def test_compare(call, no_runs):
         assert sign in out
 
 
-def test_compare_prints_json(call):
+def test_compare_prints_json(call, runs_here):
     assert strict(call("compare", *PAIR, "--json")[1])["runs"] == 3
 
 
-def test_more_runs_add_to_the_store(call, monkeypatch):
+def test_more_runs_add_to_the_store(call, runs_here, monkeypatch):
     call("compare", *PAIR)
     done = []
     real = experiment.do_job
-    monkeypatch.setattr(experiment, "work", lambda do, tasks, count: ((task, do(task)) for task in tasks))
     monkeypatch.setattr(experiment, "do_job", lambda job: done.append(job.seed) or real(job))
     assert call("compare", *PAIR, "--runs", 4)[0] == 0
     assert done == [4, 4]
@@ -89,7 +94,7 @@ def test_more_runs_add_to_the_store(call, monkeypatch):
     assert len(done) == 2 + 6  # another budget is another experiment
 
 
-def test_plots(call):
+def test_plots(call, runs_here):
     pytest.importorskip("matplotlib", reason='needs the extra "plots"')
     assert call("compare", *PAIR, "--plots", "pictures")[0] == 0
     pictures = sorted(Path("pictures").iterdir())
@@ -102,7 +107,7 @@ def test_plots(call):
         assert picture.stat().st_size > 5000
 
 
-def test_equal_results_are_no_difference(call):
+def test_equal_results_are_no_difference(call, runs_here):
     code, out, _ = call("compare", "knapsack:4-10", "--algorithms", "sgs-b,sgs-v", "--iterations", 20, *QUICK, "--json")
     assert code == 0
     found = json.loads(out)
@@ -114,7 +119,7 @@ def test_equal_results_are_no_difference(call):
 UNEQUAL = ["knapsack:100-1000", "--algorithms", "sga,rs", "--iterations", 3, "--runs", 10, "--workers", 1, "--quiet"]
 
 
-def test_feasible_runs_rank_before_infeasible_ones(call):
+def test_feasible_runs_rank_before_infeasible_ones(call, runs_here):
     code, out, err = call("compare", *UNEQUAL, "--json")
     assert code == 0
     assert err == "systola: 10 of 20 runs ended with an infeasible solution; they rank after all feasible ones\n"
@@ -137,7 +142,7 @@ def test_feasible_runs_rank_before_infeasible_ones(call):
     assert len([*Path("pictures").iterdir()]) == 2
 
 
-def test_an_edited_file_is_run_again(call):
+def test_an_edited_file_is_run_again(call, runs_here):
     path = Path("items.txt")
     path.write_text("3 10\n5 4\n6 5\n7 6\n")
     args = [path, "--algorithms", "rs,sga", "--set", "size=8", "--iterations", 9, *QUICK, "--json"]
@@ -146,7 +151,7 @@ def test_an_edited_file_is_run_again(call):
     assert max(json.loads(call("compare", *args)[1])["samples"]["items.txt"]["sga"]) == 120
 
 
-def test_plots_without_a_feasible_run(call):
+def test_plots_without_a_feasible_run(call, runs_here):
     pytest.importorskip("matplotlib", reason='needs the extra "plots"')
     args = ["knapsack:100-1000", "--algorithms", "sgs-b,sgs-v", "--iterations", 0, *QUICK, "--plots", "pictures"]
     code, out, err = call("compare", *args)
@@ -184,7 +189,7 @@ def test_bad_comparisons(call, args, message):
     assert message in refused(call("compare", *args))
 
 
-def test_plots_that_cannot_be_written(call):
+def test_plots_that_cannot_be_written(call, runs_here):
     pytest.importorskip("matplotlib", reason='needs the extra "plots"')
     Path("file").write_text("")
     code, _, err = call("compare", *PAIR, "--plots", "file")

@@ -9,7 +9,6 @@ import systola as sy
 from conftest import Balance, OneMax, small_knapsack, small_multi_knapsack, story
 from engines.naive_sns import run
 from engines.opened import open_run
-from own_problems import FirstBit
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Setup
 from systola.engines.neighbourhood import evaluations_for
@@ -60,10 +59,17 @@ def random_decisions(n):
     return decide
 
 
-@pytest.mark.parametrize("options", list(product((False, True), repeat=3)), ids=lambda o: sy.SNS(*o).name)
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.long if n == "plain, float" else []) for n in PROBLEMS]
-)
+SLOW_TWINS = ("interacting flips", "plain")  # of square meshes
+
+
+def pairs():
+    for name, options in product(PROBLEMS, product((False, True), repeat=3)):
+        engine = sy.SNS(*options)
+        is_long = name == "plain, float" or (name in SLOW_TWINS and not engine.exponential and engine.random)
+        yield pytest.param(name, options, id=f"{name}-{engine.name}", marks=pytest.mark.long if is_long else [])
+
+
+@pytest.mark.parametrize(("name", "options"), pairs())
 def test_equals_naive_twin(name, options):
     problem, engine = PROBLEMS[name], sy.SNS(*options)
     n = space_of(problem).n
@@ -134,9 +140,9 @@ def test_options_are_true_or_false(option):
 
 def test_a_mesh_too_large_for_the_machine():
     with pytest.raises(sy.InputError, match="GiB"):
-        sy.solve(FirstBit(10**6), sy.SNS())
+        sy.solve(OneMax(10**6), sy.SNS())
     told = []
-    sy.solve(FirstBit(300), sy.SNS(), stop=sy.Iterations(1), callback=told.append)
+    sy.solve(OneMax(300), sy.SNS(), stop=sy.Iterations(1), callback=told.append)
     assert told[0].stage == "compiling"
     assert told[0].memory > 300 * 300 * 300 / 8
 

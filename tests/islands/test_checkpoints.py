@@ -108,6 +108,7 @@ def test_what_is_sent_after_a_round_is_not_saved_with_it(tmp_path):
         assert [d[name] for d in resumed["islands"]["demes"]] == [d[name] for d in whole["islands"]["demes"]]
 
 
+@pytest.mark.long  # as the synchronous one, and as one of the soak
 def test_killed_at_any_moment_an_asynchronous_run_resumes_with_its_best(tmp_path):
     command = [*COMMAND, "--islands", "4", "--checkpoint", str(tmp_path), "--checkpoint-every", "0.02"]
     _kill_while_saving([*command, "--seconds", "60"], tmp_path, 0.1)

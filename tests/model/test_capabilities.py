@@ -127,7 +127,7 @@ def test_such_fields_compile():
         def digest(self):
             return "mine"
 
-    result = sy.solve(Own([3, -1, 4], 10, 0.5), sy.SGA(size=4), stop=sy.Iterations(3), seed=1)
+    result = sy.solve(Own([3, -1, 4], 10, 0.5), sy.RS(size=20), stop=sy.Iterations(3), seed=1)
     assert (result.objective, result.backend) == (17.5, "cpu")
 
 

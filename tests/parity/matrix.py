@@ -17,7 +17,7 @@ Which backends must give the same run, bit for bit, for which engine (rows) on w
 
 {"".join(f"    {letter}   {name}{chr(10)}" for letter, name in BACKENDS.items())}
 All are compared with the digest of the pair in tests/golden/digests.txt; P of the usual tests is compared with the
-trace of the CPU's backend on another instance (tests/backends). Letters before a slash are compared by `make test`,
+trace of another backend on another instance (tests/backends). Letters before a slash are compared by `make test`,
 those after it by the long tests only; `make parity` runs all. P needs gcc and the extra cu13.
 
 No I: the engine is compiled anyway, or takes seconds to interpret. No P: islands run on the CPU only.

@@ -525,6 +525,7 @@ def facts(output):
     return data
 
 
+@pytest.mark.long  # the short soak of the usual tests does the same with a smaller run
 def test_killed_and_resumed(tmp_path):
     """kill -9 at random moments, resumed each time; the last one runs to its end."""
     run = ["knapsack:500-1000", "--iterations", 20_000, "--seed", 5, "--json"]

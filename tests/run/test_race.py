@@ -121,7 +121,7 @@ def reference(problem, engines, iterations, share):
     return [(verdict, worth(s), s.step) for verdict, s in zip(verdicts, searches, strict=True)]
 
 
-@pytest.mark.parametrize("iterations", [40, 100])
+@pytest.mark.parametrize("iterations", [40, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("engines", [ENGINES, ENGINES[::-1], ENGINES[1:]])
 def test_turns_are_those_of_the_reference(engines, iterations):
     search = opened(cut(), Race(engines, share=0.3), Stop(iterations=iterations))
@@ -133,7 +133,7 @@ def test_turns_are_those_of_the_reference(engines, iterations):
     assert sum(steps for *_, steps in wanted) == iterations
 
 
-@pytest.mark.parametrize("chunk", [1, 3, 1000])
+@pytest.mark.parametrize("chunk", [1, pytest.param(3, marks=pytest.mark.long), 1000])
 def test_calls_may_be_of_any_length(chunk):
     search = opened(cut(), Race(ENGINES), Stop(iterations=60))
     search.start()
@@ -141,7 +141,10 @@ def test_calls_may_be_of_any_length(chunk):
     assert told_at_the_end(search) == whole()
 
 
-@pytest.mark.parametrize("step", [0, 1, 5, 9, 14, 20, 33])
+@pytest.mark.parametrize(
+    "step",
+    [pytest.param(step, marks=pytest.mark.long if step in (5, 14, 33) else []) for step in (0, 1, 5, 9, 14, 20, 33)],
+)
 def test_a_race_goes_on_from_a_checkpoint(step):
     first, second = (opened(cut(), Race(ENGINES), Stop(iterations=60)) for _ in range(2))
     first.start()

@@ -101,7 +101,8 @@ class Chain:
         self.folder.mkdir(parents=True)
         kills = self.draws.randint(*kills_of_chain)
         every = self.draws.choice(("0", "0.02", "0.1"))
-        if self.case.kind != "compare" and self.draws.random() < 0.5:  # from here on something whole must be there
+        ended_once = self.case.kind != "compare" and self.draws.random() < 0.5
+        if ended_once and self.case.extendable:  # from here on something whole must be there
             early = max(1, self.reference["iterations"] // 10)
             if self.link(early, every, None) is None:
                 return

@@ -10,12 +10,13 @@ BINARY_ENGINES = (
     *("sgs-t", "sgs-e", "sgs-v", "sgs-b"),
     *("sns", "sns-mr", "sns-r", "sns-r-mr", "sns-exp", "sns-exp-mr", "sns-exp-r", "sns-exp-r-mr"),
     *("rs", "sga", "ega", "ga", "cellular", "ssga", "hill", "tabu", "pls"),
+    *("sa", "ils"),
 )
 OTHERS = {
-    "qap:grid-4x4": ("memetic", "pugace", "rs", "cellular", "ssga", "hill", "tabu", "pls"),
-    "flowshop:20x5": ("ig", "memetic", "rs", "cellular", "ssga", "hill", "tabu", "pls"),
+    "qap:grid-4x4": ("memetic", "pugace", "rs", "cellular", "ssga", "hill", "tabu", "pls", "sa", "ils", "race"),
+    "flowshop:20x5": ("ig", "memetic", "rs", "cellular", "ssga", "hill", "tabu", "pls", "sa"),
     "flowshop:20x5?objectives=makespan,tardiness": ("pls", "ig", "hill", "cellular"),
-    "gap:c-3x30": ("auto", "rs", "cellular", "ssga", "hill", "tabu", "pls"),
+    "gap:c-3x30": ("auto", "rs", "cellular", "ssga", "hill", "tabu", "pls", "sa", "ils", "black-box"),
 }
 MINIMISED = ("qap", "flowshop", "gap")  # all other objectives are maximised
 DEMES = (("gap:c-3x30", "ssga"), ("knapsack:100-1000", "sga"), ("qap:grid-4x4", "cellular"))
@@ -36,12 +37,15 @@ class Case:
         Of the command line, without the budget.
     repeatable
         Whether a resumed run must end with the same numbers; else its objective must not get worse.
+    extendable
+        Whether a run that has ended may be resumed with a larger budget, as if it had had that from the start.
     """
 
     name: str
     kind: str
     arguments: tuple[str, ...]
     repeatable: bool = True
+    extendable: bool = True
 
     @property
     def minimise(self) -> bool:
@@ -52,7 +56,7 @@ class Case:
 def make_deck() -> list[Case]:
     """Each engine on two of the binary instances and on every other one that it is for; demes; comparisons."""
     pairs = [(BINARY[(k + shift) % 4], engine) for k, engine in enumerate(BINARY_ENGINES) for shift in (0, 2)]
-    pairs += [("mkp:60x5", "auto")]
+    pairs += [("mkp:60x5", "auto"), ("knapsack:100-1000", "race")]
     pairs += [(instance, engine) for instance, engines in OTHERS.items() for engine in engines]
     deck = [solve_case(instance, engine) for instance, engine in pairs]
     for (instance, engine), kind, together in product(DEMES, ("islands", "mpi"), (True, False)):
@@ -67,5 +71,6 @@ def make_deck() -> list[Case]:
 
 
 def solve_case(instance: str, engine: str) -> Case:
-    """One engine on one instance."""
-    return Case(f"{engine} {instance}", "solve", ("solve", instance, "--algorithm", engine))
+    """One engine on one instance. How long the rounds of a race are depends on its budget."""
+    arguments = ("solve", instance, "--algorithm", engine)
+    return Case(f"{engine} {instance}", "solve", arguments, extendable=engine != "race")

@@ -7,8 +7,10 @@ from chain import Chain
 from deck import make_deck, solve_case
 
 from soak import Ledger, Soak
+from systola.engines.catalog import engine_names
 
 CHEAP = solve_case("knapsack:100-1000", "sgs-b")
+ENGINES = set(engine_names())  # before other tests add theirs
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +60,5 @@ def test_the_deck_has_all():
     deck = make_deck()
     assert len({case.name for case in deck}) == len(deck)
     assert {case.kind for case in deck} == {"solve", "islands", "mpi", "compare"}
+    named = {case.arguments[case.arguments.index("--algorithm") + 1] for case in deck if case.kind == "solve"}
+    assert named == ENGINES
