@@ -74,7 +74,7 @@ def test_a_worse_tour_is_kept_by_warm_chains_only(small_steps):
         assert (twin.worse > 0) == wanted
 
 
-def test_a_weight_changes_nothing_but_the_objective():
+def test_a_weight_changes_nothing_but_the_objective(small_steps):
     class Heavy(Tour):
         structure = sy.Chain(Tour.link, symmetric=True, weight=3)
 
