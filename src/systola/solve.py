@@ -34,6 +34,7 @@ from systola.jit.environment import check_environment
 from systola.model.encodings import Array
 from systola.model.problem import Problem, bind, can_compare, senses_of, space_of
 from systola.model.rng import check_seed
+from systola.model.structure.declare import is_declared
 from systola.run.arguments import (
     check_backend,
     check_options,
@@ -338,7 +339,7 @@ def default_algorithm(problem: Problem, elsewhere: bool, stop: Stop) -> str:
     """
     if elsewhere:
         return "black-box"
-    if type(problem).__module__.startswith("systola."):
+    if type(problem).__module__.startswith("systola.") or is_declared(problem):
         return "auto"
     expected = math.inf if stop.evaluations is None else stop.evaluations
     if stop.seconds is not None and not numba.config.DISABLE_JIT:

@@ -74,7 +74,7 @@ def test_a_worse_tour_is_kept_by_warm_chains_only(small_steps):
         assert (twin.worse > 0) == wanted
 
 
-def test_a_weight_changes_nothing_but_the_objective():
+def test_a_weight_changes_nothing_but_the_objective(small_steps):
     class Heavy(Tour):
         structure = sy.Chain(Tour.link, symmetric=True, weight=3)
 
@@ -217,7 +217,7 @@ def test_what_is_no_tour_is_refused(make):
     [
         ({"chains": 0}, "`chains` must be a whole number with 1 <= chains"),
         ({"candidates": 0}, "`candidates` must be a whole number with 1 <= candidates"),
-        ({"longest": 0}, "`longest` must be a whole number with 1 <= longest"),
+        ({"longest": -1}, "`longest` must be a whole number with 0 <= longest"),
     ],
 )
 def test_wrong_parameters(options, said):

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 import systola as sy
+from model.declared_problems import MaxSat, Routes, Tour
+from model.gain_problems import LeastLevels
 from own_problems import Balance, Colouring, RoundTrip, imbalance
 
 DIGESTS = Path(__file__).with_name("digests.txt")
@@ -109,6 +111,11 @@ def _assignment() -> sy.Problem:
     return sy.GeneralizedAssignment(spread(14, 10, 50, 3, 20), loads, 8 * loads.sum(axis=1) // 20)
 
 
+def _levels() -> sy.Problem:
+    low, triples = spread(28, -2, 2, 12), spread(29, 0, 11, 24, 3)
+    return LeastLevels(12, low, low + spread(30, 0, 3, 12), triples, spread(31, -5, 5, 24))
+
+
 def problems() -> dict[str, sy.Problem]:
     """One instance of each problem, and problems as users write them."""
     edges = spread(16, 0, 29, 60, 2)
@@ -127,6 +134,10 @@ def problems() -> dict[str, sy.Problem]:
         "own-integers": Colouring(30, 3, edges),
         "own-order": RoundTrip(spread(21, 1, 99, 9, 9)),
         "own-front": TwoSums(12, spread(22, 1, 40, 12), spread(23, 1, 40, 12)),
+        "own-chain": Tour(_symmetric(24, 9)),
+        "own-terms": MaxSat(20, spread(25, -20, 20, 60, 3)),
+        "own-levels": _levels(),
+        "own-routes": Routes(10, 8, _symmetric(26, 9), spread(27, 1, 9, 8), 22),
     }
 
 
@@ -169,6 +180,8 @@ def engines() -> dict[str, Any]:
         "ig": sy.IteratedGreedy(size=3, rounds=2),
         "sa": sy.SimulatedAnnealing(chains=2, epoch=8),
         "ils": sy.IteratedLocalSearch(chains=2, patience=8),
+        "tour": sy.TourSearch(chains=2, candidates=4),
+        "its": sy.IteratedTabu(chains=2, moves=20),
         "pls": sy.PLS(),
         "pls-dominating": sy.PLS("dominating"),
         **_SNS,

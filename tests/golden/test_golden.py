@@ -10,7 +10,9 @@ from ptx.needs import needs_executor
 DIGESTS = read_digests()
 # Interpreted, these take seconds each; or they are compiled anyway.
 SLOW_ENGINES = {"auto", "memetic", "islands", "islands-mixed"}
-SLOW_PAIRS = {(problem, f"sns{kind}") for problem in ("knapsack", "mkp") for kind in ("", "-mr", "-r", "-r-mr")}
+SLOW_PAIRS = {
+    (problem, f"sns{kind}") for problem in ("knapsack", "mkp", "own-terms") for kind in ("", "-mr", "-r", "-r-mr")
+}
 # Kernels that other tests compile, too.
 COMPILED = [
     *(("knapsack", engine) for engine in ("sgs-t", "sgs-b", "sga", "rs")),

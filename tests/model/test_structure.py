@@ -1,6 +1,7 @@
 """Declared structure: the same numbers as a plain objective, whatever the part, the engine and the backend."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import systola as sy
+from conftest import story
 from model.declared_problems import MaxSat, PlainTour, Qubo, Tour, pairs
+from ptx.device import PtxDevice
+from ptx.needs import needs_executor
 from systola.extend import check_problem
 from systola.model.problem import record_of
 from systola.model.structure.declare import kept_size
@@ -17,6 +21,46 @@ from systola.model.structure.repairs import NONE, draw_repair
 
 KINDS = list(pairs(0))
 CHAINS = [sy.SimulatedAnnealing(chains=2), sy.IteratedLocalSearch(chains=2)]
+OF_ALL = [
+    *CHAINS,
+    sy.Cellular(size=9),
+    sy.SteadyState(size=9),
+    sy.Tabu(),
+    sy.HillClimbing(),
+    sy.HillClimbing(improvement="first"),
+    sy.PLS(),
+    sy.RS(20),
+]
+OF_BITS = [
+    sy.SGS("B", length=4, width=4),
+    sy.SGS("E", length=4, width=4),
+    sy.SNS(True, True, True),
+    sy.GA(16),
+    sy.SGA(16),
+]
+OF_ORDERS = [sy.Cellular(size=9, local_search="best-swap", local_search_interval=1)]
+
+
+def runs():
+    """Every kind of structure with every engine that takes its encoding."""
+    for kind, (declared, _) in pairs(0).items():
+        own = {sy.Binary: OF_BITS, sy.Permutation: OF_ORDERS}.get(type(declared.encoding), [])
+        for engine in [*OF_ALL, *own]:
+            yield kind, engine
+
+
+def name_of(value):
+    """Of a parameter, for people."""
+    options = [str(v) for v in getattr(value, "__dict__", {}).values() if isinstance(v, str) and v != "auto"]
+    return "-".join([value.name, *options]) if hasattr(value, "name") else value
+
+
+def compare(first, *others):
+    """Runs with the same numbers."""
+    for other in others:
+        assert story(other)[:4] == story(first)[:4]
+        assert story(other)[-1] == story(first)[-1]
+        assert str(other.front) == str(first.front)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -42,17 +86,14 @@ def test_the_derived_objective_is_the_plain_one(kind, seed, n):
         assert declared.evaluate(x) == plain.evaluate(x)
 
 
-@pytest.mark.parametrize("engine", [*CHAINS, sy.Cellular(size=9), sy.SteadyState(size=9)], ids=lambda e: e.name)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore::systola.InfeasibleWarning")
+@pytest.mark.parametrize(("kind", "engine"), list(runs()), ids=name_of)
 def test_the_same_run_as_with_the_plain_objective(kind, engine):
-    results = [
-        sy.solve(problem, engine, stop=sy.Iterations(3), seed=5, backend="python") for problem in pairs(3, 8)[kind]
-    ]
-    assert len({(str(r.objective), r.feasible, tuple(r.solution)) for r in results}) == 1
-    traces = [[(s.step, s.objective, s.violation) for s in r.trace.samples] for r in results]
-    assert traces[0] == traces[1]
+    solve = partial(sy.solve, engine=engine, stop=sy.Iterations(3), seed=5, backend="python")
+    compare(*map(solve, pairs(3, 8)[kind]))
 
 
+@pytest.mark.filterwarnings("ignore::systola.InfeasibleWarning")
 @pytest.mark.parametrize("engine", [sy.Tabu(), sy.HillClimbing()], ids=lambda e: e.name)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_walk_as_with_the_plain_objective(kind, engine):
@@ -64,15 +105,38 @@ def test_the_same_walk_as_with_the_plain_objective(kind, engine):
         assert len({(str(r.objective), r.feasible, tuple(r.solution)) for r in results}) == 1
 
 
-@pytest.mark.parametrize("kind", ["terms over bits", "a chain and a passage"])
-def test_compiled_as_interpreted(kind):
+def usual_or_long(usual, all_of_them):
+    """Those that are compiled by the usual tests; the rest by the long ones."""
+    return [pytest.param(*case, marks=() if case in usual else pytest.mark.long) for case in all_of_them]
+
+
+USUAL = [("terms over bits", CHAINS[0]), ("a chain and a passage", CHAINS[0])]
+
+
+@pytest.mark.filterwarnings("ignore::systola.InfeasibleWarning")
+@pytest.mark.parametrize(("kind", "engine"), usual_or_long(USUAL, list(runs())), ids=name_of)
+def test_compiled_as_interpreted(kind, engine):
     declared, plain = pairs(4, 9)[kind]
-    runs = [(declared, "cpu", 1), (declared, "cpu", 2), (declared, "python", 1), (plain, "python", 1)]
-    results = [
-        sy.solve(problem, CHAINS[0], stop=sy.Iterations(4), seed=2, backend=backend, threads=threads)
-        for problem, backend, threads in runs
-    ]
-    assert len({(str(r.objective), tuple(r.solution)) for r in results}) == 1
+    solve = partial(sy.solve, engine=engine, stop=sy.Iterations(4), seed=2)
+    compiled = [solve(declared, threads=threads) for threads in (1, 2)]
+    compare(solve(plain, backend="python"), solve(declared, backend="python"), *compiled)
+
+
+BY_PTX = [("terms over bits", OF_ALL[-1]), ("a chain and a passage", OF_ALL[-1])]
+
+
+@needs_executor
+@pytest.mark.filterwarnings("ignore::systola.InfeasibleWarning")
+@pytest.mark.parametrize(
+    ("kind", "engine"),
+    usual_or_long(BY_PTX, [(kind, engine) for kind in KINDS for engine in (OF_ALL[-1], CHAINS[0])]),
+    ids=name_of,
+)
+def test_executed_ptx_as_interpreted(kind, engine):
+    """Of integers the usual tests execute iterated tabu search, which moves, too."""
+    declared, plain = pairs(4, 9)[kind]
+    solve = partial(sy.solve, engine=engine, stop=sy.Iterations(3), seed=2)
+    compare(solve(plain, backend="python"), solve(declared, backend="cuda", device=PtxDevice(race=True)))
 
 
 def test_floats_do_not_drift():

@@ -8,6 +8,7 @@ import pytest
 
 import systola as sy
 from model.declared_problems import Tour
+from systola.engines import tour_search
 from systola.model.structure.part import signed
 from systola.operators.declared import has_floats
 
@@ -28,6 +29,12 @@ class Cut(sy.Problem):
     structure = sy.Terms(cut, "edges")
 
 
+@pytest.fixture
+def small_steps(monkeypatch):
+    """Interpreted, the usual ones take long."""
+    monkeypatch.setattr(tour_search, "_KICKS", 10)
+
+
 def distances(n=12):
     given = np.random.default_rng(1).integers(1, 100, (n, n))
     return given + given.T
@@ -42,7 +49,7 @@ def test_truth_values_count_as_one_and_zero(engine):
 
 
 @pytest.mark.parametrize("engine", [TOUR, SA], ids=lambda e: e.name)
-def test_unsigned_numbers_are_like_others(engine):
+def test_unsigned_numbers_are_like_others(engine, small_steps):
     wanted = solve(Tour(distances()), engine)
     assert solve(Tour(distances().astype(np.uint64)), engine).solution.tolist() == wanted.solution.tolist()
 
@@ -69,7 +76,7 @@ def test_what_is_signed_stays_as_it_is():
     assert [type(signed(v)) for v in (True, np.True_, np.uint8(3))] == [np.int64] * 3
 
 
-def test_a_link_of_a_city_to_itself_is_never_used():
+def test_a_link_of_a_city_to_itself_is_never_used(small_steps):
     given = distances() / 8.0
     wanted = solve(Tour(given), TOUR)
     np.fill_diagonal(given, np.inf)

@@ -40,8 +40,7 @@ from systola.model.moves import (
     value_of_rank,
 )
 from systola.model.problem import Problem, senses_of, space_of
-from systola.model.structure.chain import Chain
-from systola.model.structure.declare import is_declared, parts_of
+from systola.model.structure.declare import is_declared
 from systola.operators.declared_neighbours import ELEMENTARY, evaluate_moves_by_parts
 from systola.operators.evaluation import evaluate_delta, evaluate_full, evaluate_swap
 from systola.operators.neighbours import apply_move, evaluate_current
@@ -329,10 +328,7 @@ def plan_neighbourhood(name: str | None, problem: Problem) -> NeighbourhoodPlan:
     space = space_of(problem)
     kind = type(space)
     if name is None:
-        tour = any(isinstance(part, Chain) and part.symmetric for part in parts_of(problem))
-        name = (
-            "reversal" if tour else next((move for move, wanted in _FASTEST if offers(problem, wanted)), _FIRST[kind])
-        )
+        name = next((move for move, wanted in _FASTEST if offers(problem, wanted)), _FIRST[kind])
     fitting = [n for n, (encoding, _) in _KNOWN.items() if encoding is kind]
     if name not in fitting:
         raise InputError(
