@@ -251,12 +251,12 @@ def test_repairs_flip_a_decision_that_helps_a_broken_constraint():
     assert len(found) > 5
 
 
-def test_repairs_are_for_declared_linear_constraints():
+def test_guided_moves_are_for_declared_parts():
     declared, plain = pairs(2, 9)["linear"]
-    engine = sy.SimulatedAnnealing(chains=2, repairs=True)
+    engine = sy.SimulatedAnnealing(chains=2, guided=True)
     results = [sy.solve(declared, engine, stop=sy.Iterations(3), seed=1, backend=b) for b in ("python", "cpu")]
     assert results[0].objective == results[1].objective
-    with pytest.raises(sy.InputError, match="`repairs` is for bits with declared linear constraints"):
+    with pytest.raises(sy.InputError, match="`guided` is for declared linear constraints over bits"):
         sy.solve(plain, engine, stop=sy.Iterations(3))
 
 

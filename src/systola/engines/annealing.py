@@ -28,13 +28,14 @@ from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
+from systola.model.capabilities import Buffer
 from systola.model.elementary_moves import NO_MOVE, kinds_of
 from systola.model.encodings import Array
 from systola.model.objective import fitness, violation
 from systola.model.population import OUT_OF_ROOM, copy_row, ranks_above, update_best
 from systola.model.problem import Problem, space_of
 from systola.model.rng import CHANCE, SEARCH, STEP, below, draw, exponential
-from systola.model.structure.declare import has_repairs
+from systola.operators.guided_moves import fill_lists, is_guided, near_size
 from systola.operators.move_kinds import REMEMBERED as KIND_COUNTS
 from systola.operators.move_kinds import count_improvement, count_trial, pick_kind, share_out_kinds
 from systola.operators.proposals import (
@@ -47,7 +48,7 @@ from systola.operators.proposals import (
     try_move,
 )
 
-_FIELDS = ("chains", "kinds", "epoch", "ladder", "penalised", "inertia")
+_FIELDS = ("chains", "kinds", "epoch", "ladder", "penalised", "inertia", "guided")
 # What a chain remembers, after the flag that all engines have: by how many proposals the first temperature was found,
 # and the sum of their rungs. Of the epoch: proposals made, worse ones kept, whether a new best was found. Of the cycle:
 # the rung, proposals an epoch, the rung to reheat to, frozen epochs in a row. Of the penalty: its rung, and for how
@@ -204,6 +205,8 @@ def _reheat(self: Any, s: Any, chain: Any) -> None:
 
 def _end_step(self: Any, s: Any) -> Any:
     memory = s.population.memory
+    if s.step == 0 and self.guided:
+        fill_lists(s)
     for chain in range(self.chains):
         at = _at(chain)
         if s.step == 0:
@@ -239,15 +242,15 @@ class SimulatedAnnealing:
     constraints : {"mixed", "strict", "penalty"}
         How chains compare solutions that break constraints: strictly by how much they do, by a penalty that adapts,
         or every second chain in either way.
-    repairs : bool
-        Whether a flip that helps a broken constraint is one more kind of move: for bits whose linear constraints are
-        declared.
+    guided : bool
+        Whether declared parts suggest one more kind of move: flips that help a broken linear constraint, or, in an
+        order with a chain, moves that bring an item next to one that it is linked to at little cost.
     """
 
     chains: int = 4
     epoch: int | None = None
     constraints: Literal["mixed", "strict", "penalty"] = "mixed"
-    repairs: bool = False
+    guided: bool = False
     name = "sa"
 
     def prepare(self, problem: Problem) -> Design:
@@ -258,26 +261,29 @@ class SimulatedAnnealing:
         ways = {"strict": (False, False), "mixed": (True, False), "penalty": (True, True)}
         if self.constraints not in ways:
             raise InputError(f"`constraints` must be one of {', '.join(ways)}, but got {self.constraints!r}")
-        if self.repairs is not True and self.repairs is not False:
-            raise InputError(f"`repairs` must be true or false, but got {self.repairs!r}")
-        if self.repairs and not has_repairs(problem):
+        if self.guided is not True and self.guided is not False:
+            raise InputError(f"`guided` must be true or false, but got {self.guided!r}")
+        if self.guided and not is_guided(problem):
             raise InputError(
-                f"`repairs` is for bits with declared linear constraints, but {type(problem).__name__} has none"
+                "`guided` is for declared linear constraints over bits and for declared chains, but "
+                f"{type(problem).__name__} has none"
             )
         record = record_type("SimulatedAnnealing", _FIELDS)
         implement(record, do_cell=_do_cell, end_step=_end_step)
         enable_migration(record, migration_slot=best_of_chain, accept_immigrant=_accept)
         penalised = np.resize(np.array(ways[self.constraints]), max(2, self.chains))
         per_step = self.chains * _PROPOSALS
+        kinds, inertia = kinds_of(space) + self.guided, max(50, space.n // 5)
+        near = near_size(problem) if self.guided else 0
         return Design(
-            record=record(
-                self.chains, kinds_of(space) + self.repairs, epoch, _make_ladder(), penalised, max(50, space.n // 5)
-            ),
+            record=record(self.chains, kinds, epoch, _make_ladder(), penalised, inertia, self.guided),
             cells=self.chains,
             rows=3 * self.chains,
             started=self.chains,
             per_step=per_step,
             steps=max(1000, 20_000 * space.n // per_step),
             keeps_state=choose_proposals(problem),
+            scratch=space.n if near else 0,
+            neighbourhood_state=Buffer(near, np.int32) if near else None,
             memory_size=OUT_OF_ROOM + 1 + self.chains * _REMEMBERED,
         )

@@ -17,7 +17,8 @@ from systola.errors import InputError
 from systola.model.capabilities import BestInsertion, Flips, LocalSearch, Repair, SwapTable, capability, offers
 from systola.model.encodings import Order
 from systola.model.problem import Problem, can_compare, senses_of, space_of
-from systola.model.structure.declare import has_repairs, is_declared
+from systola.model.structure.declare import is_declared
+from systola.operators.guided_moves import is_guided
 
 
 def recommend(problem: Problem) -> Engine:
@@ -46,7 +47,7 @@ def recommend(problem: Problem) -> Engine:
 def _recommend_for_structure(problem: Problem) -> Engine:
     if suits_tour_search(problem):
         return TourSearch()
-    return IteratedTabu() if has_gains(problem) else SimulatedAnnealing(repairs=has_repairs(problem))
+    return IteratedTabu() if has_gains(problem) else SimulatedAnnealing(guided=is_guided(problem))
 
 
 def thrifty(problem: Problem) -> Engine:

@@ -11,7 +11,7 @@ import numpy as np
 
 from systola.jit.compile import called, inlined
 
-_MOST_KINDS = 3
+_MOST_KINDS = 4
 REMEMBERED = 3 * _MOST_KINDS  # numbers, from `at` on
 _WHOLE = 1 << 32  # shares are parts of this
 _LEAST_SHARE = 20  # at least one of so many moves is of a kind, whatever came of it

@@ -9,23 +9,27 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from systola.jit.compile import called
+from systola.jit.compile import called, inlined
 from systola.jit.dispatch import Implementation, dispatched, dispatched_call, implementation_of, register
-from systola.model.elementary_moves import FLIP, KINDS, NO_MOVE, make_move, make_plain_move, undo_move
+from systola.model.elementary_moves import NO_MOVE, make_move, make_plain_move, undo_move
 from systola.model.encodings import Bits, Digits, Order, decode
 from systola.model.population import NEVER, are_finite, note_fault, ranks_above, replace_row, update_best
 from systola.model.problem import Problem, record_type_of
-from systola.model.structure.declare import has_repairs, is_declared
+from systola.model.structure.declare import is_declared
 from systola.model.structure.part import add_delta, update_structure
-from systola.model.structure.repairs import NONE, draw_repair
 from systola.operators.decisions import copy
 from systola.operators.declared import has_floats, measure_parts
 from systola.operators.evaluation import choose_delta_evaluation, evaluate_delta
+from systola.operators.guided_moves import (
+    begin_guided,
+    draw_guided,
+    follow_move,
+    is_guided,
+    is_guided_kind,
+    prepare_guided,
+    prepare_unguided,
+)
 from systola.operators.random_moves import draw_move
-
-REPAIR = KINDS[Bits]  # one more kind of move, for bits with constraints: a flip that helps one that is broken
 
 
 @dispatched
@@ -171,21 +175,38 @@ for _space in (Digits, Order):
     register("make_in_row", _space, _make_in_one)
 
 
-def _decode_row(s: Any, row: Any, lane: Any) -> None:
+@inlined
+def _begin_by_parts(s: Any, row: Any, lane: Any) -> None:
     decode(s.space, s.population.x, row, s.lanes.decisions, lane)
     if has_floats(s.population.scores):  # sums that are updated drift: afresh at every step
         measure_parts(s, s.lanes.decisions[lane], s.population.state[row], s.population.scores[row])
+
+
+def _decode_row(s: Any, row: Any, lane: Any) -> None:
+    _begin_by_parts(s, row, lane)
 
 
 def _draw_from_row(s: Any, row: Any, lane: Any, kind: Any, r1: Any, r2: Any, r3: Any) -> Any:
     return draw_move(s.space, s.population.x[row], kind, r1, r2, r3)
 
 
-def _draw_or_repair(s: Any, row: Any, lane: Any, kind: Any, r1: Any, r2: Any, r3: Any) -> Any:
-    if kind < REPAIR:
-        return draw_move(s.space, s.population.x[row], kind, r1, r2, r3)
-    i = draw_repair(s.problem.structure, s.lanes.decisions[lane], s.population.state[row], r1, r2)
-    return np.int64(FLIP if i != NONE else NO_MOVE), np.int64(i), np.int64(0), np.int64(0)
+# With guided moves: one more kind, by what the engine asks for.
+
+
+def _begin_guided(s: Any, row: Any, lane: Any) -> None:
+    _begin_by_parts(s, row, lane)
+    begin_guided(s.space, s, row, lane)
+
+
+def _draw_also_guided(s: Any, row: Any, lane: Any, kind: Any, r1: Any, r2: Any, r3: Any) -> Any:
+    if is_guided_kind(s.space, kind):
+        return draw_guided(s.space, s, row, lane, r1, r2, r3)
+    return draw_move(s.space, s.population.x[row], kind, r1, r2, r3)
+
+
+def _take_guided(s: Any, row: Any, lane: Any, move: Any) -> None:
+    _take_by_parts(s, row, lane, move)
+    follow_move(s.space, s, row, lane, move)
 
 
 def _add_change(s: Any, row: Any, lane: Any, move: Any) -> None:
@@ -206,10 +227,15 @@ def _note_neighbour(s: Any, row: Any, lane: Any, move: Any) -> None:
     note_fault(s, s.lanes.child, lane, lane)
 
 
-def _make_and_update(s: Any, row: Any, lane: Any, move: Any) -> None:
+@inlined
+def _take_by_parts(s: Any, row: Any, lane: Any, move: Any) -> None:
     make_in_row(s.space, s, row, lane, move)
     for k in range(s.population.scores.shape[1]):
         s.population.scores[row, k] = s.lanes.trial[2 * lane, k]
+
+
+def _make_and_update(s: Any, row: Any, lane: Any, move: Any) -> None:
+    _take_by_parts(s, row, lane, move)
 
 
 def _nothing_was_made(s: Any, row: Any, lane: Any, move: Any) -> None:
@@ -247,10 +273,20 @@ _BY_PARTS: dict[str, Implementation] = {
 }
 
 
+_GUIDED: dict[str, Implementation] = {
+    "begin_proposals": _begin_guided,
+    "draw_proposal": _draw_also_guided,
+    "take_move": _take_guided,
+}
+
+
 def choose_proposals(problem: Problem) -> bool:
     """Choose how proposals to solutions of this problem are measured; whether that needs the state of all solutions."""
     for name, function in (_BY_PARTS if is_declared(problem) else _BY_COPY).items():
         register(name, record_type_of(problem), function)
-    if has_repairs(problem):
-        register("draw_proposal", record_type_of(problem), _draw_or_repair)
+    prepare_unguided(problem)
+    if is_guided(problem):
+        prepare_guided(problem)
+        for name, function in _GUIDED.items():
+            register(name, record_type_of(problem), function)
     return choose_delta_evaluation(problem)

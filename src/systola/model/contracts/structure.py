@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from systola.errors import CheckFailed
@@ -24,7 +22,7 @@ from systola.model.elementary_moves import (
 from systola.model.encodings import Array, Bits, Digits, Space
 from systola.model.problem import Problem, record_of, space_of
 from systola.model.structure.declare import kept_size, parts_of
-from systola.model.structure.part import Both, add_delta, init_structure, update_structure
+from systola.model.structure.part import add_delta, init_structure, leaves_of, update_structure
 from systola.model.structure.terms import Terms, user_term
 
 _MOVES = 6  # one after the other
@@ -111,7 +109,7 @@ def _explain_terms(problem: Problem, before: Array, after: Array, move: Move) ->
     record, space = widen(record_of(problem)), space_of(problem)
     first, last, stride = touched(space, *move)
     changed = set(range(first, last, stride))
-    for part, own in zip(parts_of(problem), _leaves(record.structure), strict=True):
+    for part, own in zip(parts_of(problem), leaves_of(record.structure), strict=True):
         if not isinstance(part, Terms):
             continue
         for k in range(len(own.starts) - 1):
@@ -128,7 +126,3 @@ def _matters(part: Record, record: Record, before: Array, after: Array, k: int, 
     mixed = before.copy()
     mixed[i] = after[i]
     return bool(user_term(part, record, before, k) != user_term(part, record, mixed, k))
-
-
-def _leaves(structure: Record) -> list[Any]:
-    return [structure.one, *_leaves(structure.other)] if isinstance(structure, Both) else [structure]

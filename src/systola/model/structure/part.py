@@ -291,6 +291,11 @@ def combine(records: Sequence[Record]) -> Record:
     return whole
 
 
+def leaves_of(structure: Record) -> list[Any]:
+    """The records of single parts."""
+    return [structure.one, *leaves_of(structure.other)] if isinstance(structure, Both) else [structure]
+
+
 def field_or_made(problem: Problem, source: Source, what: str) -> Any:
     """What a part is given: the value of the field of this name, what a function makes of the instance, or itself."""
     if isinstance(source, str):
