@@ -287,6 +287,11 @@ def test_a_chain_goes_on_from_an_immigrant_that_is_better(small_steps):
     assert found.x[2:4].tolist().count(best.tolist()) == 1
 
 
+def test_compiled_as_interpreted():
+    solve = partial(sy.solve, tour_of(12), sy.TourSearch(chains=3), stop=sy.Iterations(2), seed=1)
+    assert story(solve(threads=2)) == story(solve(backend="python"))
+
+
 KINDS = [(True, False), (False, False), (True, True), (False, True)]
 
 
