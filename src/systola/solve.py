@@ -32,9 +32,8 @@ from systola.islands.islands import Islands
 from systola.islands.plan import Plan, plan_demes
 from systola.jit.environment import check_environment
 from systola.model.encodings import Array
-from systola.model.problem import Problem, bind, can_compare, senses_of, space_of
+from systola.model.problem import Problem, bind, can_compare, is_declared, senses_of, space_of
 from systola.model.rng import check_seed
-from systola.model.structure.declare import is_declared
 from systola.run.arguments import (
     check_backend,
     check_options,

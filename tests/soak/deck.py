@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 BINARY = ("knapsack:100-1000", "mmdp:120", "nrp:40-20", "mkp:60x5")
 BINARY_ENGINES = (
@@ -18,7 +19,8 @@ OTHERS = {
     "flowshop:20x5?objectives=makespan,tardiness": ("pls", "ig", "hill", "cellular"),
     "gap:c-3x30": ("auto", "rs", "cellular", "ssga", "hill", "tabu", "pls", "sa", "ils", "black-box"),
 }
-MINIMISED = ("qap", "flowshop", "gap")  # all other objectives are maximised
+DECLARED = Path(__file__).with_name("declared.py")
+MINIMISED = ("qap", "flowshop", "gap", f"{DECLARED}:Tour")  # all other objectives are maximised
 DEMES = (("gap:c-3x30", "ssga"), ("knapsack:100-1000", "sga"), ("qap:grid-4x4", "cellular"))
 MIGRATION = ("--migration", "export_every=8", "--migration", "import_every=4", "--migration", "export_probability=1.0")
 
@@ -58,6 +60,7 @@ def make_deck() -> list[Case]:
     pairs = [(BINARY[(k + shift) % 4], engine) for k, engine in enumerate(BINARY_ENGINES) for shift in (0, 2)]
     pairs += [("mkp:60x5", "auto"), ("knapsack:100-1000", "race")]
     pairs += [(instance, engine) for instance, engines in OTHERS.items() for engine in engines]
+    pairs += [(f"{DECLARED}:Tour", "tour"), (f"{DECLARED}:Agreement", "its"), (f"{DECLARED}:Tour", "sa")]
     deck = [solve_case(instance, engine) for instance, engine in pairs]
     for (instance, engine), kind, together in product(DEMES, ("islands", "mpi"), (True, False)):
         mode = "synchronous" if together else "asynchronous"
@@ -73,4 +76,4 @@ def make_deck() -> list[Case]:
 def solve_case(instance: str, engine: str) -> Case:
     """One engine on one instance. How long the rounds of a race are depends on its budget."""
     arguments = ("solve", instance, "--algorithm", engine)
-    return Case(f"{engine} {instance}", "solve", arguments, extendable=engine != "race")
+    return Case(f"{engine} {Path(instance).name}", "solve", arguments, extendable=engine != "race")

@@ -19,8 +19,8 @@ from systola.jit.stop_flag import new_flag
 from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer_of, capability
 from systola.model.encodings import Array
 from systola.model.population import NEVER, ROW_PADDING, Best, Lanes, Population
-from systola.model.problem import Problem, space_of
-from systola.model.structure.declare import is_declared, kept_size
+from systola.model.problem import Problem, is_declared, space_of
+from systola.model.structure.declare import kept_size
 from systola.operators.evaluation import choose_full_evaluation
 
 _GROWING = ("population.memory", "population.x")

@@ -16,8 +16,7 @@ from systola.engines.tour_search import TourSearch, suits_tour_search
 from systola.errors import InputError
 from systola.model.capabilities import BestInsertion, Flips, LocalSearch, Repair, SwapTable, capability, offers
 from systola.model.encodings import Order
-from systola.model.problem import Problem, can_compare, senses_of, space_of
-from systola.model.structure.declare import is_declared
+from systola.model.problem import Problem, can_compare, is_declared, senses_of, space_of
 from systola.operators.guided_moves import is_guided
 
 

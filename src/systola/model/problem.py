@@ -24,7 +24,7 @@ from systola.model.fields import plain, unpack
 from systola.model.incremental import with_defaults
 from systola.model.names import Names, check_names, label, labels_from_fields
 from systola.model.objective import DEFAULTS, fitness_down, fitness_up
-from systola.model.structure.declare import declare, functions_of, parts_of, structure_record
+from systola.model.structure.declare import declare, functions_of, structure_record
 from systola.model.structure.part import Part
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Problem:
         if taken:
             raise InputError(f"`{taken[0]}` is no name for a field, but {cls.__name__} has one; choose another")
         dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
-        if hasattr(cls, "encoding"):
+        if cls.structure is not None and hasattr(cls, "encoding"):
             declare(cls)
         if "evaluate" not in dir(cls) or not hasattr(cls, "encoding"):
             raise InputError(
@@ -113,7 +113,7 @@ class Problem:
             if entry.type in ("Array", "np.ndarray", np.ndarray) and isinstance(value, (int, float)):
                 raise InputError(f"{type(self).__name__}.{entry.name} must be an array, but got the number {value}")
         self.check()
-        if parts_of(self):
+        if is_declared(self):
             object.__setattr__(self, "structure", structure_record(self))
         found = labels_from_fields(type(self).__name__, self.encoding, self.names, axes)
         if found:
@@ -143,7 +143,7 @@ class Problem:
 
 def bind(cls: type[Problem]) -> None:
     """Tell the dispatch what a class's functions do now: edits of what they call make a new record type."""
-    declared = ["structure"] if parts_of(cls) else []
+    declared = ["structure"] if cls.structure is not None else []
     register_functions(cls, cls.__name__, [*kernel_fields(cls), *declared] or [_NOTHING])
 
 
@@ -158,8 +158,9 @@ def register_functions(cls: type[Problem], stem: str, fields: list[str]) -> None
         functions.setdefault("fitness", default)
     functions = with_defaults({**DEFAULTS, **functions})
     written = {k: b for k, b in functions.items() if isinstance(b, FunctionType)}
-    digest, helpers = digest_of_functions({**written, **functions_of(cls)})
-    register_helpers(helpers, small=bool(parts_of(cls)))
+    declared = cls.structure is not None
+    digest, helpers = digest_of_functions(written | functions_of(cls) if declared else written)
+    register_helpers(helpers, small=declared)
     cls._record_type = record_type(f"{stem}_{digest}", fields)
     for name, function in functions.items():
         register(name, cls._record_type, function)
@@ -168,6 +169,11 @@ def register_functions(cls: type[Problem], stem: str, fields: list[str]) -> None
 def kernel_fields(cls: type[Problem]) -> list[str]:
     """Fields that kernels see: all but those annotated as text."""
     return [f.name for f in dataclasses.fields(cls) if f.type not in (str, "str")]  # type: ignore[arg-type]
+
+
+def is_declared(problem: Problem) -> bool:
+    """Whether the objective of a problem is declared as parts."""
+    return type(problem).structure is not None
 
 
 def record_type_of(problem: Problem) -> Any:

@@ -15,8 +15,7 @@ from systola.model.capabilities import Capability, EvaluationState, Flips, Reass
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.incremental import flip, init_state, measures_from_state, reassign, state_of, swap
 from systola.model.population import evaluate_plain
-from systola.model.problem import Problem, record_type_of, space_of
-from systola.model.structure.declare import is_declared
+from systola.model.problem import Problem, is_declared, record_type_of, space_of
 from systola.operators.decisions import FEW, count_differing
 from systola.operators.declared import evaluate_delta_by_parts, evaluate_full_by_parts, evaluate_swap_by_parts
 from systola.simd.bits import lowest_one, toggle

@@ -39,8 +39,7 @@ from systola.model.moves import (
     swap_in,
     value_of_rank,
 )
-from systola.model.problem import Problem, senses_of, space_of
-from systola.model.structure.declare import is_declared
+from systola.model.problem import Problem, is_declared, senses_of, space_of
 from systola.operators.declared_neighbours import ELEMENTARY, evaluate_moves_by_parts
 from systola.operators.evaluation import evaluate_delta, evaluate_full, evaluate_swap
 from systola.operators.neighbours import apply_move, evaluate_current

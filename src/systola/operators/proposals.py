@@ -14,8 +14,7 @@ from systola.jit.dispatch import Implementation, dispatched, dispatched_call, im
 from systola.model.elementary_moves import NO_MOVE, make_move, make_plain_move, undo_move
 from systola.model.encodings import Bits, Digits, Order, decode
 from systola.model.population import NEVER, are_finite, note_fault, ranks_above, replace_row, update_best
-from systola.model.problem import Problem, record_type_of
-from systola.model.structure.declare import is_declared
+from systola.model.problem import Problem, is_declared, record_type_of
 from systola.model.structure.part import add_delta, update_structure
 from systola.operators.decisions import copy
 from systola.operators.declared import has_floats, measure_parts

@@ -32,8 +32,7 @@ from systola.model.contracts.permutations import (
 from systola.model.contracts.structure import check_structure
 from systola.model.encodings import Array
 from systola.model.objective import fitness, violation
-from systola.model.problem import Problem, bind, record_of, space_of
-from systola.model.structure.declare import is_declared
+from systola.model.problem import Problem, bind, is_declared, record_of, space_of
 
 
 def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:

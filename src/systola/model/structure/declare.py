@@ -87,21 +87,14 @@ def parts_of(problem: Problem | type[Problem]) -> tuple[Part, ...]:
     return tuple(listed) if isinstance(listed, (list, tuple)) else () if listed is None else (listed,)
 
 
-def is_declared(problem: Problem) -> bool:
-    """Whether the structure of a problem is declared."""
-    return bool(parts_of(problem))
-
-
 def declare(cls: type[Problem]) -> None:
     """Check what a class declares, and give it the methods that follow."""
     parts, owner = parts_of(cls), cls.__name__
-    if any(not isinstance(part, Part) for part in parts) or (cls.structure is not None and not parts):
+    if not parts or any(not isinstance(part, Part) for part in parts):
         raise InputError(
             f"`structure` of {owner} must be a part such as Chain(...), or a list of them, but got "
             f"{cls.structure!r:.60}"
         )
-    if not parts:
-        return
     written = cls.__dict__.get("evaluate")
     if written is not None and written not in _EVALUATE:
         raise InputError(f"`evaluate` follows from `structure`, but {owner} has both; leave one of them out")
