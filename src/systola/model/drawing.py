@@ -6,12 +6,16 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from systola.errors import InputError
 from systola.reading import Json, is_number, is_whole
+
+if TYPE_CHECKING:
+    from systola.model.encodings import Array
+    from systola.model.problem import Problem
 
 PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"),
@@ -145,6 +149,18 @@ class Drawing:
 
     def _repr_html_(self) -> str:
         return f'<div style="max-width: 60em">{self.to_svg()}</div>'
+
+
+def draw_solution(problem: Problem, decisions: Array) -> Drawing | None:
+    """What `draw` of a problem makes of a copy of a solution; an InputError says what is wrong with it, if so."""
+    name = f"{type(problem).__name__}.draw"
+    try:
+        drawing = problem.draw(decisions.copy())
+    except Exception as error:  # it may be a user's
+        raise InputError(f"{name} raised {type(error).__name__}: {error}") from error
+    if drawing is not None and not isinstance(drawing, Drawing):
+        raise InputError(f"{name} must return a Drawing or None, but returned {_shown(drawing)}")
+    return drawing
 
 
 def _shown(value: Given) -> str:

@@ -67,6 +67,16 @@ class LogReader:
         self._offset += len(raw) - len(lines[-1])
         return entries
 
+    def read_header(self) -> dict[str, Any]:
+        """The first line; an InputError if this is no log. Nothing else is read."""
+        try:
+            with open(self.path, "rb", opener=_open_at_once) as file:
+                line = file.readline(MOST_LINE)
+        except OSError as error:
+            raise InputError(f"cannot read the log {self.path}: {error.strerror}") from None
+        self._lines = 1
+        return self._parse(line)
+
     def _read_on(self) -> bytes:
         """Bytes that were not read yet."""
         try:
