@@ -258,13 +258,16 @@ def _written(mark: Mark, size: float) -> str:
     """A mark in SVG."""
     if isinstance(mark, Text):
         return f'<text x="{mark.x:g}" y="{mark.y:g}">{escape(mark.text)}</text>'
-    ink = "currentColor" if mark.colour is None else f"var(--systola-{mark.colour}, {PALETTE[mark.colour]})"
+    plain = "currentColor" if mark.colour is None else PALETTE[mark.colour]
+    # A page may set other colours; programs that know no variables take the attribute.
+    ink = plain if mark.colour is None else f"var(--systola-{mark.colour}, {plain})"
     label = f"<title>{escape(mark.label)}</title>" if mark.label else ""
     if isinstance(mark, Line):
         points = " ".join(f"{x:g},{y:g}" for x, y in mark.points)
-        style = f"fill:none;stroke:{ink};stroke-width:{size / 400:g}"
-        return f'<polyline points="{points}" style="{style}">{label}</polyline>'
+        look = f'fill="none" stroke="{plain}" stroke-width="{size / 400:g}" style="stroke:{ink}"'
+        return f'<polyline points="{points}" {look}>{label}</polyline>'
+    look = f'fill="{plain}" style="fill:{ink}"'
     if isinstance(mark, Point):
-        return f'<circle cx="{mark.x:g}" cy="{mark.y:g}" r="{size / 150:g}" style="fill:{ink}">{label}</circle>'
+        return f'<circle cx="{mark.x:g}" cy="{mark.y:g}" r="{size / 150:g}" {look}>{label}</circle>'
     box = f'x="{mark.x:g}" y="{mark.y:g}" width="{mark.width:g}" height="{mark.height:g}"'
-    return f'<rect {box} style="fill:{ink}">{label}</rect>'
+    return f"<rect {box} {look}>{label}</rect>"

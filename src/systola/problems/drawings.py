@@ -14,6 +14,7 @@ WIDTH = 1000.0
 _HEAD = 130.0  # for words on the left
 _LINE = 34.0  # from one bar to the next
 _BAR = 24.0
+_TICK = 4.0  # by how much the mark of a limit is longer than a bar is high
 _COLOURS = 10
 _OVER = 1  # the colour of what is too much
 
@@ -37,9 +38,9 @@ def draw_bars(bars: Sequence[Bar], caption: str) -> Drawing:
     marks: list[Mark] = []
     piecewise = sum(len(bar.parts) + 3 for bar in bars) <= MOST_MARKS
     for k, bar in enumerate(bars[: MOST_MARKS // 4]):
-        y, total = k * _LINE, float(sum(bar.parts))
+        y, total = k * _LINE + _TICK, float(sum(bar.parts))
         scale = room / max(bar.limit, 1e-300) if total <= 1.15 * bar.limit else (WIDTH - _HEAD) / max(total, 1e-300)
-        marks.append(Text(0, y + 0.75 * _BAR, bar.name))
+        marks.append(Text(0, y + 0.75 * _BAR, bar.name if total <= bar.limit else f"{bar.name}: over"))
         x = _HEAD
         for number, (part, label) in enumerate(zip(bar.parts, bar.labels, strict=True)) if piecewise else ():
             marks.append(Rect(x, y, part * scale, _BAR, number % _COLOURS, f"{label}: {part:,g}"))
@@ -47,8 +48,7 @@ def draw_bars(bars: Sequence[Bar], caption: str) -> Drawing:
         if not piecewise:
             marks.append(Rect(x, y, total * scale, _BAR, 0 if total <= bar.limit else _OVER))
         edge = _HEAD + bar.limit * scale
-        colour = None if total <= bar.limit else _OVER
-        marks.append(Line([(edge, y - 3), (edge, y + _BAR + 3)], colour, f"{total:,g} of {bar.limit:,g}"))
+        marks.append(Line([(edge, y - _TICK), (edge, y + _BAR + _TICK)], label=f"{total:,g} of {bar.limit:,g}"))
     return Drawing(WIDTH, max(len(bars[: MOST_MARKS // 4]) * _LINE, _LINE), marks, caption)
 
 
