@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -45,13 +45,15 @@ from systola.run.arguments import (
 )
 from systola.run.budget import Stop, guard
 from systola.run.checkpoint import read_state
+from systola.run.compiler_process import KernelPlan
+from systola.run.compilers import Compilers, Workshop
 from systola.run.compiling import LOG, telling_of_compiling
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, identify, rows_of
 from systola.run.execution import Callback, Execution
 from systola.run.loop import Run
 from systola.run.outcome import Told, make_result
-from systola.run.probing import compiles, evaluate_interpreted, measures_of
+from systola.run.probing import compiles, evaluate_interpreted, is_known, measures_of
 from systola.run.race import open_race
 from systola.run.result import Result
 from systola.run.search import Search
@@ -152,7 +154,7 @@ def solve(
         check_number("seeds", seeds, 1, 10**6)
         one = partial(one, evaluation_seconds=evaluation_seconds)
         return best_of_runs(one, problem, range(seed, seed + seeds), pool)
-    with interruptible():  # until there is something to lose
+    with interruptible(), ExitStack() as cleanup:  # until there is something to lose
         stop, automatic = make_stop(stop), engine in (None, "auto")
         problem, engine, few = _fit(problem, engine, stop, workers is not None)
         stop = guard(stop) if automatic and not few else stop
@@ -172,6 +174,10 @@ def solve(
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
+        compilers = Compilers(threads or numba.config.NUMBA_NUM_THREADS if backend == "cpu" else 1)
+        cleanup.callback(compilers.end)
+        if not (box or isinstance(engine, Islands) or is_known(problem, probe)):
+            compilers.start_ahead()
         with telling_of_compiling(type(problem).__name__, callback is None) as probing:
             compiled, measures, dtype = (False, 1, None) if box else measures_of(problem, probe, backend)
         saving = Path(checkpoint) if checkpoint else None, checkpoint_every
@@ -195,22 +201,29 @@ def solve(
         else:
             setup = Setup(problem, designs[0], measures, dtype, seed)
 
-            def open_one(setup: Setup) -> EngineSearch:
+            def open_one(setup: Setup, engine: Engine) -> EngineSearch:
                 with within_memory(problem):
-                    return EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
+                    session = _open_session(setup, backend, threads, device)
+                    workshop = Workshop(compilers, KernelPlan(problem, engine, measures, dtype))
+                    return EngineSearch(setup, session, bool(checkpoint), workshop)
 
             search: Search
             if box:
                 search, box.probe = box, probe
             elif isinstance(engine, Race):
                 search = open_race(engine, setup, stop, open_one)
+                search.compilers = compilers
             else:
-                search = open_one(setup)
+                search = open_one(setup, engine)
             identity = identify(problem, designs[0], engine, seed)
             state = read_state(resume, identity) if resume else None
             run = Run(search, stop, callback, *saving, identity, state)
         with telling_of_compiling(type(problem).__name__, callback is None) as compiling:
+            if isinstance(run, Run):
+                run.on_kernel = compiling.tell_of_kernel
             run.compile()
+        if isinstance(engine, Race):
+            cleanup.pop_all()  # they go on while it runs, and end with it
     LOG.info("%s, %s, seed %d: started", instance or problem, engine.name, seed)
     with held_signals(run.ask_to_stop) as run.interruption:
         run.go(given)

@@ -96,6 +96,10 @@ class KernelCache:
                 _warn(f"{base / source_digest() / name} cannot be loaded ({error!r}), so its kernel is compiled anew")
         return None
 
+    def has(self, key: Key) -> bool:
+        name = self._name_of(key)
+        return any((base / source_digest() / name).is_file() for base in _bases())
+
     def save(self, key: Key, dump: Callable[[], bytes]) -> None:
         reasons = []
         for base in _bases():

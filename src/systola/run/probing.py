@@ -11,6 +11,7 @@ from numba.core.errors import NumbaError
 
 from systola.backends.cpu import evaluate_compiled
 from systola.errors import InputError, ObjectiveError, SlowObjectiveWarning
+from systola.jit.compile import Call, is_compiled
 from systola.jit.records import widen
 from systola.model.encodings import Array
 from systola.model.objective import MOST_MEASURES, Returned, evaluate
@@ -67,6 +68,11 @@ def kind_of_measures(problem: Problem, value: Returned, compiled: bool) -> tuple
     steady = compiled or type(problem).evaluate.__module__.startswith("systola.")  # type: ignore[attr-defined]
     whole = all(isinstance(v, (int, np.integer)) for v in values) and steady
     return len(values), np.int64 if whole else np.float64
+
+
+def is_known(problem: Problem, probe: Array) -> bool:
+    """Whether the objective was compiled before."""
+    return is_compiled(Call(evaluate_compiled, (record_of(problem), probe)))
 
 
 def compiles(problem: Problem, probe: Array) -> bool:
