@@ -156,7 +156,7 @@ def solve(
         return best_of_runs(one, problem, range(seed, seed + seeds), pool)
     with interruptible(), ExitStack() as cleanup:  # until there is something to lose
         stop, automatic = make_stop(stop), engine in (None, "auto")
-        problem, engine, few = _fit(problem, engine, stop, workers is not None)
+        problem, engine, few = fit(problem, engine, stop, workers is not None)
         stop = guard(stop) if automatic and not few else stop
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
@@ -260,7 +260,7 @@ def open_search(
     """
     check_environment()
     seed = check_seed(seed)
-    problem, chosen, _ = _fit(problem, engine, Stop())
+    problem, chosen, _ = fit(problem, engine, Stop())
     if isinstance(chosen, Islands):
         raise InputError("islands are several searches, but one is wanted; name the engine of a deme")
     check_backend(backend, threads)
@@ -304,7 +304,7 @@ def ask_and_tell(
     seed = check_seed(seed)
     check_paths(resume=resume)
     budget = make_stop(stop)
-    problem, chosen, few = _fit(problem, engine, budget, True)
+    problem, chosen, few = fit(problem, engine, budget, True)
     check_backend(backend, None)
     refuse_other_ways("where you measure solutions", chosen, backend, None)
     assert not isinstance(chosen, Islands)
@@ -320,7 +320,7 @@ def ask_and_tell(
     return asking
 
 
-def _fit(
+def fit(
     problem: Problem, engine: Engine | Islands | str | None, stop: Stop, elsewhere: bool = False
 ) -> tuple[Problem, Engine | Islands, bool]:
     """A problem that can be solved, the engine that is meant, and whether by default few evaluations are made."""

@@ -214,6 +214,7 @@ class CpuSession:
             "steps": Call(run_orders, (*self._arguments(SWEEP), *team)),
             "first population": Call(make_start, (*self._arguments(START), *team)),
             "best solution": Call(reduce_best, (self._record, self._lanes, self._best)),
+            "objective": self._objective,
         }
         if supports_migration(record):
             row = self._setup.problem.encoding.empty(self._space, 1)
@@ -224,9 +225,17 @@ class CpuSession:
         self._command(SWEEP, 0, 0, 1, 0)
         self._command(START, 0, 0, 0, 0)
         self.best()
+        if self.backend == "cpu":
+            compile_for(self._objective)
 
     def start(self, low: int, high: int) -> None:
         self._command(START, low, high, self._given, 1)
+
+    @property
+    def _objective(self) -> Call:
+        """By which the answer is evaluated anew."""
+        encoding = self._setup.problem.encoding
+        return Call(evaluate_compiled, (self._record, encoding.load(self._space, encoding.empty(self._space, 1))[0]))
 
     def _arguments(self, kind: int) -> tuple[Any, ...]:
         design = self._setup.design
@@ -237,10 +246,8 @@ class CpuSession:
     def _command(self, kind: int, low: int, high: int, first: int, count: int) -> int:
         starts = kind == START
         team = self._teams.get(starts)
-        if starts:
-            work, interpreted = make_start, _make_start
-        else:
-            work, interpreted = run_orders, _run_orders
+        work: Any = make_start if starts else run_orders
+        interpreted: Any = _make_start if starts else _run_orders
         fresh = team is None or team.is_stopped
         if team is None or fresh:
             team = ThreadTeam(work if self.backend == "cpu" else interpreted, self._arguments(kind), self._most)

@@ -76,11 +76,12 @@ class Compilers:
 
     def compile(self, jobs: Sequence[Job], tell: Tell) -> None:
         """Do all of these jobs: the first one here, others wherever there is time."""
-        self.begin(jobs[1:])
         self._known += len(jobs[:1])
+        self.begin(jobs[1:])
         mine = jobs[0] if jobs else None
         while mine:
-            tell(self._count(mine))
+            self._begun += 1
+            tell(f"kernel {self._begun} of {self._known}: {mine.name} of {mine.engine}")
             mine.finish()
             mine.over.set()
             mine = self._next(jobs)
@@ -116,10 +117,6 @@ class Compilers:
             left, self._waiting = self._waiting, deque()
         for job in left:
             job.over.set()
-
-    def _count(self, job: Job) -> str:
-        self._begun += 1
-        return f"kernel {self._begun} of {self._known}: {job.name} of {job.engine}"
 
     def _next(self, among: Sequence[Job] | None = None) -> Job | None:
         """A job that waits: one of these, or one that another process can do."""

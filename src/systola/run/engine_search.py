@@ -105,7 +105,7 @@ class EngineSearch(Search):
         with explaining_errors(self.problem):
             if self._workshop:
                 jobs = [job for job in self.jobs() if job.name != IMMIGRATION]
-                self._workshop.compilers.compile(jobs, self.tell or tell_nobody)
+                self._workshop.compilers.compile(jobs, self.on_kernel or tell_nobody)
             self.session.compile()
 
     def jobs(self) -> list[Job]:

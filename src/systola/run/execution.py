@@ -30,8 +30,8 @@ class Progress:
     violation: float = 0.0
     fraction: float | None = None  # of the budget
     memory: int = 0  # bytes of the population and its workspace
-    kernel: str = ""  # while compiling: which one, "kernel 2 of 4: ..."
     snapshot: Callable[[], Population | None] | None = field(default=None, repr=False)  # copies it to the host
+    kernel: str = ""  # while compiling: which one, "kernel 2 of 4: ..."
 
 
 Callback = Callable[[Progress], Any]

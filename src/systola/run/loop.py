@@ -84,7 +84,7 @@ class Run:
         self._tell(Progress("compiling", 0, 0, 0.0, memory=self.search.memory))
         if self.failure:
             raise self.failure
-        self.search.tell = self._tell_of_kernel
+        self.search.on_kernel = self._tell_of_kernel
         try:
             self.search.compile()
         except BaseException:

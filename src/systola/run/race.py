@@ -103,7 +103,7 @@ class RaceSearch(Search):
         first = self.racers[0]
         first.list_jobs()
         if first.search:
-            first.search.tell = self.tell
+            first.search.on_kernel = self.on_kernel
         first.prepare()
         if first.failure:
             raise first.failure
