@@ -24,6 +24,7 @@ LAYERS = [
     {"islands"},
     {"black_box"},
     {"solve"},
+    {"warm"},
     {"engine_contract"},
     {"extend"},
     {"formats"},

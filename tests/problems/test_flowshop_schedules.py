@@ -258,7 +258,7 @@ def test_outlook(problem, seed):
 
 
 def test_room():
-    """As much as is used: a front for one neighbour; for all, prefix states without one job, the others, their number."""
+    """As much as is used: a front for one neighbour; for all, prefix states without one job, the others, how many."""
     problem = sy.Flowshop(np.ones((32, 3), int))
     kept, work, single = buffers_of(problem)
     assert single == 6 * VECTOR_WIDTH

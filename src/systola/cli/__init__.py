@@ -21,6 +21,7 @@ _COMMANDS = {
     "reproduce": "Set our results beside the published ones.",
     "simulate": "Simulate migration among thousands of demes.",
     "explain": "Say what a problem can do, and what its moves cost.",
+    "warm": "Compile kernels ahead, so that later starts are quick.",
     "instances": "Show, generate and convert instances.",
     "devices": "Show what this machine can run on.",
     "bench": "Measure the speed of this machine.",

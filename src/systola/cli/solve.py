@@ -16,7 +16,8 @@ from systola.cli.options import budget_options, read_config, read_settings, writ
 from systola.cli.screen import Screen, show_number
 from systola.cli.settings import Settings, refuse_hidden_code
 from systola.engines.renamed import RENAMED
-from systola.errors import Incomplete, InfeasibleWarning, InputError, SlowObjectiveWarning
+from systola.errors import CacheWarning, Incomplete, InfeasibleWarning, InputError, SlowObjectiveWarning
+from systola.jit.cache import UNKEPT
 from systola.model.names import Labels
 from systola.model.source import is_code
 from systola.reading import Json
@@ -92,8 +93,8 @@ def solve(**options: Any) -> None:
     from systola.islands import mpi
     from systola.run.arguments import limit
     from systola.run.budget import Stop, guard
+    from systola.run.default_algorithm import default_algorithm
     from systola.run.log import as_log
-    from systola.solve import default_algorithm
     from systola.solve import solve as run
 
     plan = _merge(options)
@@ -137,6 +138,7 @@ def solve(**options: Any) -> None:
     with Screen(f"{found.name} {engine.name}", quiet) as screen, warnings.catch_warnings():
         warnings.simplefilter("always", SlowObjectiveWarning)
         warnings.simplefilter("ignore", InfeasibleWarning)  # a note of the result says it
+        warnings.filterwarnings("ignore", UNKEPT, CacheWarning)  # likewise
         result = run(
             found.problem,
             islands or engine,
@@ -178,8 +180,11 @@ def solve(**options: Any) -> None:
 
 
 def _exit_code(result: Result) -> int:
-    """2 if there are notes but the one that nothing feasible was found, 5 if there is only that one."""
-    if len(result.notes) > (not result.feasible):
+    """2 if there are notes but the one that nothing feasible was found, 5 if there is only that one.
+
+    That kernels cannot be kept is no fault of the answer.
+    """
+    if sum(not text.startswith(UNKEPT) for text in result.notes) > (not result.feasible):
         return 2
     return 0 if result.feasible else 5
 

@@ -33,6 +33,7 @@ class Progress:
     snapshot: Callable[[], Population | None] | None = field(default=None, repr=False)  # copies it to the host
     best: Callable[[], Found] | None = field(default=None, repr=False)
     picture: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)  # see `Search.picture`
+    kernel: str = ""  # while compiling: which one, "kernel 2 of 4: ..."
 
 
 Callback = Callable[[Progress], Any]
