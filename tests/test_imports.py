@@ -28,6 +28,7 @@ LAYERS = [
     {"extend"},
     {"formats"},
     {"lab"},
+    {"view"},
     {"cli"},
     {"__init__", "__main__"},
 ]
