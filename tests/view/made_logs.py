@@ -74,3 +74,28 @@ def write(path: Path, *entries: dict[str, Any], mode: str = "w") -> Path:
 
 def append(path: Path, *entries: dict[str, Any]) -> Path:
     return write(path, *entries, mode="a")
+
+
+def demes(best: list[float | None], columns: int, migrations: list[list[int]]) -> dict[str, Any]:
+    return {
+        "type": "demes",
+        "name": "objective",
+        "rows": len(best) // columns,
+        "columns": columns,
+        "best": best,
+        "iterations": [1 for _ in best],
+        "migrations": migrations,
+    }
+
+
+def walk(current: list[float], best: list[float]) -> dict[str, Any]:
+    return {"type": "walk", "name": "objective", "current": current, "best": best}
+
+
+def front(points: list[list[float]]) -> dict[str, Any]:
+    return {"type": "front", "points": points, "size": len(points)}
+
+
+def drawing(boxes: int) -> dict[str, Any]:
+    marks = [{"mark": "rect", "x": k, "y": 0, "w": 1, "h": 1, "colour": k, "label": f"box {k}"} for k in range(boxes)]
+    return {"width": boxes, "height": 1, "caption": f"{boxes} boxes", "marks": marks}

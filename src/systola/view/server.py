@@ -40,6 +40,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Connection": "close",  # else threads would go on to serve connections after the end of their server
 }
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+?)\.?(:[0-9]{1,5})?")  # a name or an address, perhaps with a port
 _MOST_VIEWERS = 32
@@ -149,7 +150,9 @@ class _Server(ThreadingHTTPServer):
         self.lock = threading.Lock()
         super().__init__(address, _Handler)
 
-    def handle_error(self, request: socket.socket | tuple[bytes, socket.socket], client_address: tuple[str, int]) -> None:
+    def handle_error(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: tuple[str, int]
+    ) -> None:
         """Nothing: a browser that hangs up is none of our errors."""
 
 
@@ -202,13 +205,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(503, f"{_MOST_VIEWERS} viewers are watching, which is the most; close one of them.")
             return
         try:
-            self._begin(200, "text/event-stream; charset=utf-8", Connection="close")
+            self._begin(200, "text/event-stream; charset=utf-8")
             if self.command != "HEAD":
                 self._send_news(Feed(self.server.logs, self.headers.get("Last-Event-ID", "")))
         except OSError:  # the viewer left
             pass
         finally:
-            self.close_connection = True
             with self.server.lock:
                 self.server.viewers -= 1
 
@@ -249,9 +251,8 @@ class _Handler(BaseHTTPRequestHandler):
         """A sentence of plain text, which repeats nothing of the request."""
         sentence = message if code in (403, 404, 503) and message else f"The request was refused ({code})."
         body = f"{sentence}\n".encode()
-        self.close_connection = True
         more = {"Allow": "GET, HEAD"} if code in (405, 501) else {}
-        self._begin(code, "text/plain; charset=utf-8", Content_Length=str(len(body)), Connection="close", **more)
+        self._begin(code, "text/plain; charset=utf-8", Content_Length=str(len(body)), **more)
         if getattr(self, "command", None) != "HEAD":
             self.wfile.write(body)
 

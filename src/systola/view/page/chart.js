@@ -39,7 +39,7 @@ export class Chart {
       words.append(draw("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, text(value)));
     }
     let free = -Infinity;
-    for (const { at, text: word } of across(Math.max(2, Math.floor((this.width - left) / 76)))) {
+    for (const { at, text: word } of across(Math.min(Math.max(2, Math.floor((this.width - left) / 76)), 8))) {
       const x = this.x(at);
       const half = (LETTER * word.length) / 2;
       const middle = Math.min(Math.max(x, left + half - 6), this.width - half - 1);

@@ -67,7 +67,7 @@ export class Panel {
       }
       this.tell(this.run.troubles);
     } catch (error) {
-      console.warn(error);
+      console.error(error);
       this.tell([...this.run.troubles, "A part of this log cannot be shown."]);
     }
   }
