@@ -49,6 +49,8 @@ from systola.run.compiling import LOG, telling_of_compiling
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, identify, rows_of
 from systola.run.execution import Callback, Execution
+from systola.run.log import RunLog, as_log
+from systola.run.log_entries import Header
 from systola.run.loop import Run
 from systola.run.outcome import Told, make_result
 from systola.run.probing import compiles, evaluate_interpreted, measures_of
@@ -85,6 +87,7 @@ def solve(
     evaluation_seconds: float | None = None,
     seeds: int | None = None,
     pool: int = 0,
+    log: str | Path | RunLog | None = None,
 ) -> Result:
     """Search for the best solution of a problem.
 
@@ -131,6 +134,9 @@ def solve(
     pool : int
         How many different solutions the result's `pool` has at most: the best ones that the engine, or with `seeds`
         all runs, hold in the end.
+    log : path, optional
+        A file to which the run writes what it looks like, while it goes on; see docs/log.md. A resumed run goes on
+        with its log. Each process of several has its own, with its rank in the name.
 
     Returns
     -------
@@ -142,6 +148,8 @@ def solve(
     seed = check_seed(seed)
     check_options(callback, checkpoint_every, instance)
     check_paths(checkpoint=checkpoint, resume=resume, record=record, replay=replay)
+    book = as_log(log)
+    book.check(several=seeds is not None)
     check_number("pool", pool, 0, 10**6)
     if seeds is not None:
         if any((checkpoint, resume, record, replay)):
@@ -174,7 +182,7 @@ def solve(
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
         with telling_of_compiling(type(problem).__name__, callback is None) as probing:
             compiled, measures, dtype = (False, 1, None) if box else measures_of(problem, probe, backend)
-        saving = Path(checkpoint) if checkpoint else None, checkpoint_every
+        saving, told = (Path(checkpoint) if checkpoint else None, checkpoint_every), book.follow(callback)
         backend = backend if compiled else "python"
         run: Execution
         if isinstance(engine, Islands):
@@ -184,7 +192,7 @@ def solve(
             resumed, written, read = (Path(path) if path else None for path in (resume, record, replay))
             identity, most = identify_islands(plan, engine), threads or numba.config.NUMBA_NUM_THREADS
             run = Archipelago(
-                *(plan, engine, stop, most, backend == "cpu", callback, *saving, identity),
+                *(plan, engine, stop, most, backend == "cpu", told, *saving, identity),
                 resume=resumed,
                 record=written,
                 replay=read,
@@ -208,14 +216,18 @@ def solve(
                 search = open_one(setup)
             identity = identify(problem, designs[0], engine, seed)
             state = read_state(resume, identity) if resume else None
-            run = Run(search, stop, callback, *saving, identity, state)
+            run = Run(search, stop, told, *saving, identity, state)
+        if book.path is not None:  # before kernels are compiled: whoever watches sees that, too
+            book.open(_header_of(run, engine, instance, "cpu" if box else backend, threads), resume is not None)
         with telling_of_compiling(type(problem).__name__, callback is None) as compiling:
             run.compile()
     LOG.info("%s, %s, seed %d: started", instance or problem, engine.name, seed)
-    with held_signals(run.ask_to_stop) as run.interruption:
+    with held_signals(run.ask_to_stop) as run.interruption, book.watching():
         run.go(given)
-        told = _told_of(run, engine, instance, compiled)
-        result = make_result(run, replace(told, pool=pool, compiling=probing.seconds + compiling.seconds))
+        said = replace(_told_of(run, engine, instance, compiled), pool=pool)
+        result = make_result(run, replace(said, compiling=probing.seconds + compiling.seconds))
+        book.end(result)
+    result.notes.extend(book.notes)
     LOG.info("%s, %s, seed %d: %r", instance or problem, engine.name, seed, result)
     for note in result.notes:
         LOG.warning("%s, %s, seed %d: %s", instance or problem, engine.name, seed, note)
@@ -270,6 +282,7 @@ def ask_and_tell(
     start: Sequence[Any] | Array | None = None,
     resume: str | Path | None = None,
     measures: int | None = None,
+    log: str | Path | RunLog | None = None,
 ) -> AskAndTell:
     """A run whose solutions you measure yourself: ask for some, tell what they are worth, and so on.
 
@@ -281,6 +294,8 @@ def ask_and_tell(
         A checkpoint that `AskAndTell.save` has written.
     measures : int, optional
         How many numbers are told of a solution, the objectives first; by default there are no others.
+    log : path, optional
+        As for `solve`.
 
     Returns
     -------
@@ -290,7 +305,8 @@ def ask_and_tell(
     check_environment()
     seed = check_seed(seed)
     check_paths(resume=resume)
-    budget = make_stop(stop)
+    book, budget = as_log(log), make_stop(stop)
+    book.check()
     problem, chosen, few = _fit(problem, engine, budget, True)
     check_backend(backend, None)
     refuse_other_ways("where you measure solutions", chosen, backend, None)
@@ -301,8 +317,9 @@ def ask_and_tell(
         budget = limit(budget, [search.design], few)
     identity = identify(problem, search.design, chosen, seed)
     state = read_state(resume, identity) if resume else None
-    run = Run(search, budget, identity=identity, resumed=state)
-    asking = AskAndTell(run, search, lambda run: make_result(run, _told_of(run, chosen, "", compiled=False)))
+    run = Run(search, budget, book.follow(None), identity=identity, resumed=state)
+    book.open(_header_of(run, chosen, "", backend, 1), resume is not None)
+    asking = AskAndTell(run, search, lambda run: make_result(run, _told_of(run, chosen, "", compiled=False)), book)
     asking.begin(() if start is None else start)
     return asking
 
@@ -357,6 +374,14 @@ def _open_session(setup: Setup, backend: str, threads: int | None, device: Devic
 
         return CudaSession(setup, device)
     return cpu.CpuSession(setup, threads, compiled=backend == "cpu")
+
+
+def _header_of(run: Execution, engine: Engine | Islands, instance: str, backend: str, threads: int | None) -> Header:
+    world = run.world if isinstance(run, Archipelago) else None
+    rank, ranks, job = (world.rank, world.size, world.job) if world else (0, 1, "")
+    what = run.problem, instance, engine.name, type(engine).__name__, parameters_of(engine)
+    most = (threads or numba.config.NUMBA_NUM_THREADS) if backend == "cpu" else 1
+    return Header(*what, run.identity, run.stop, most, backend, rank, ranks, job)
 
 
 def _told_of(run: Execution, engine: Engine | Islands, instance: str, compiled: bool) -> Told:

@@ -47,7 +47,7 @@ from systola.jit.team import (
 from systola.jit.thread_team import ThreadTeam
 from systola.model.encodings import Array
 from systola.model.objective import evaluate
-from systola.model.population import Best, Population, best_lane, copy_best
+from systola.model.population import Best, Population, Standing, best_lane, copy_best
 from systola.model.problem import record_of, space_of
 
 LANES = 64
@@ -277,6 +277,9 @@ class CpuSession:
 
     def population(self) -> Population:
         return Population(*(a.copy() for a in self._population))
+
+    def standing(self) -> Standing:
+        return Standing(self._population.scores, self._population.slots, self._population.memory)
 
     def save(self) -> dict[str, Array]:
         return saved(self._population, self.best())

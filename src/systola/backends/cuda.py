@@ -17,7 +17,7 @@ from systola.backends.step import Step, before_steps
 from systola.errors import InputError, MissingExtra
 from systola.jit.records import Record, change_arrays
 from systola.model.encodings import Array
-from systola.model.population import OUT_OF_ROOM, Best, Lanes, Population
+from systola.model.population import OUT_OF_ROOM, Best, Lanes, Population, Standing
 from systola.model.problem import record_of, space_of
 
 R = TypeVar("R", bound=Record)
@@ -166,6 +166,10 @@ class CudaSession:
 
     def population(self) -> Population:
         return Population(*(np.ascontiguousarray(self._device.download(a)) for a in self._population))
+
+    def standing(self) -> Standing:
+        there = self._population.scores, self._population.slots, self._population.memory
+        return Standing(*(np.ascontiguousarray(self._device.download(a)) for a in there))
 
     def save(self) -> dict[str, Array]:
         return saved(self.population(), self.best())

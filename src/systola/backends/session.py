@@ -18,7 +18,7 @@ from systola.errors import InputError, ObjectiveError, SystolaError
 from systola.jit.stop_flag import new_flag
 from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer_of, capability
 from systola.model.encodings import Array
-from systola.model.population import NEVER, ROW_PADDING, Best, Lanes, Population
+from systola.model.population import NEVER, ROW_PADDING, Best, Lanes, Population, Standing
 from systola.model.problem import Problem, is_declared, space_of
 from systola.model.structure.declare import kept_size
 from systola.operators.evaluation import choose_full_evaluation
@@ -82,6 +82,9 @@ class Session(Protocol):
 
     def population(self) -> Population:
         """The population, copied to the host."""
+
+    def standing(self) -> Standing:
+        """How good the population is; not copied where it is in the host's memory."""
 
     def save(self) -> dict[str, Array]:
         """All that a run needs to go on, between two steps; the same for every backend."""

@@ -74,6 +74,7 @@ _STOP_KEYS = (*_STOP_OPTIONS, "cap")
 @click.option("--resume", type=str, help="Go on from a checkpoint.")
 @click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
 @click.option("--film", type=str, metavar="FILE", help="Picture of the grid over time (SGS, SNS; PNG, PDF, SVG).")
+@click.option("--log", type=str, metavar="FILE", help="Write what the run looks like while it goes on.")
 @click.option("--output", type=str, help="Write the whole result as JSON, or, to FILE.csv, the solution as a table.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -91,6 +92,7 @@ def solve(**options: Any) -> None:
     from systola.islands import mpi
     from systola.run.arguments import limit
     from systola.run.budget import Stop, guard
+    from systola.run.log import as_log
     from systola.solve import default_algorithm
     from systola.solve import solve as run
 
@@ -127,7 +129,7 @@ def solve(**options: Any) -> None:
     # Until all is written: a signal ends the run, and what it has found is not lost.
     interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
-        for name in ("checkpoint", "resume", "film", "workers", "seeds", "pool"):
+        for name in ("checkpoint", "resume", "film", "log", "workers", "seeds", "pool"):
             if options[name] or plan.get(name):
                 raise InputError(f"--{name} is for a single run, not for a sweep; leave one of them out")
         _sweep(found, engine, stop, plan, options, quiet)
@@ -153,6 +155,7 @@ def solve(**options: Any) -> None:
             workers=plan.get("workers"),
             evaluation_seconds=plan.get("evaluation_seconds"),
             instance=found.name,
+            log=as_log(options["log"], found.best_known),
         )
     if islands and mpi.job_rank() > 0:
         mpi.leave(0)

@@ -6,12 +6,16 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from systola.errors import InputError
 from systola.reading import Json, is_number, is_whole
+
+if TYPE_CHECKING:
+    from systola.model.encodings import Array
+    from systola.model.problem import Problem
 
 PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"),
@@ -147,6 +151,18 @@ class Drawing:
         return f'<div style="max-width: 60em">{self.to_svg()}</div>'
 
 
+def draw_solution(problem: Problem, decisions: Array) -> Drawing | None:
+    """What `draw` of a problem makes of a copy of a solution; an InputError says what is wrong with it, if so."""
+    name = f"{type(problem).__name__}.draw"
+    try:
+        drawing = problem.draw(decisions.copy())
+    except Exception as error:  # it may be a user's
+        raise InputError(f"{name} raised {type(error).__name__}: {error}") from error
+    if drawing is not None and not isinstance(drawing, Drawing):
+        raise InputError(f"{name} must return a Drawing or None, but returned {_shown(drawing)}")
+    return drawing
+
+
 def _shown(value: Given) -> str:
     return repr(value)[:60]
 
@@ -242,13 +258,16 @@ def _written(mark: Mark, size: float) -> str:
     """A mark in SVG."""
     if isinstance(mark, Text):
         return f'<text x="{mark.x:g}" y="{mark.y:g}">{escape(mark.text)}</text>'
-    ink = "currentColor" if mark.colour is None else f"var(--systola-{mark.colour}, {PALETTE[mark.colour]})"
+    plain = "currentColor" if mark.colour is None else PALETTE[mark.colour]
+    # A page may set other colours; programs that know no variables take the attribute.
+    ink = plain if mark.colour is None else f"var(--systola-{mark.colour}, {plain})"
     label = f"<title>{escape(mark.label)}</title>" if mark.label else ""
     if isinstance(mark, Line):
         points = " ".join(f"{x:g},{y:g}" for x, y in mark.points)
-        style = f"fill:none;stroke:{ink};stroke-width:{size / 400:g}"
-        return f'<polyline points="{points}" style="{style}">{label}</polyline>'
+        look = f'fill="none" stroke="{plain}" stroke-width="{size / 400:g}" style="stroke:{ink}"'
+        return f'<polyline points="{points}" {look}>{label}</polyline>'
+    look = f'fill="{plain}" style="fill:{ink}"'
     if isinstance(mark, Point):
-        return f'<circle cx="{mark.x:g}" cy="{mark.y:g}" r="{size / 150:g}" style="fill:{ink}">{label}</circle>'
+        return f'<circle cx="{mark.x:g}" cy="{mark.y:g}" r="{size / 150:g}" {look}>{label}</circle>'
     box = f'x="{mark.x:g}" y="{mark.y:g}" width="{mark.width:g}" height="{mark.height:g}"'
-    return f'<rect {box} style="fill:{ink}">{label}</rect>'
+    return f"<rect {box} {look}>{label}</rect>"

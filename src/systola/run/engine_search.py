@@ -11,6 +11,7 @@ import numpy as np
 from systola.backends.session import Session, Setup
 from systola.engines.engine import Design, Engine, parameters_of
 from systola.engines.migration import supports_migration
+from systola.engines.picture import Picture, picture_of
 from systola.errors import InputError
 from systola.jit.records import Record
 from systola.model.encodings import Array, Solutions
@@ -254,6 +255,11 @@ class EngineSearch(Search):
 
     def population(self) -> Population:
         return self.session.population()
+
+    def picture(self) -> Picture | None:
+        if self.step == 0:  # rows may not be measured yet
+            return None
+        return picture_of(self.problem, self.setup.design, self.session.standing(), self.step)
 
 
 def _name(record: Record) -> str:

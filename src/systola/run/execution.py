@@ -31,6 +31,8 @@ class Progress:
     fraction: float | None = None  # of the budget
     memory: int = 0  # bytes of the population and its workspace
     snapshot: Callable[[], Population | None] | None = field(default=None, repr=False)  # copies it to the host
+    best: Callable[[], Found] | None = field(default=None, repr=False)
+    picture: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)  # see `Search.picture`
 
 
 Callback = Callable[[Progress], Any]

@@ -76,6 +76,15 @@ class LogReader:
             raise InputError(f"{self.path} is no log of systola: a line of it has more than {MOST_LINE // 2**20} MB")
         return entries
 
+    def read_header(self) -> dict[str, Any]:
+        """The first line; an InputError if this is no log. Nothing else is read."""
+        try:
+            with open(self.path, "rb", opener=_open_at_once) as file:
+                line = file.readline(MOST_LINE)
+        except OSError as error:
+            raise InputError(f"cannot read the log {self.path}: {error.strerror}") from None
+        return self._parse(line)
+
     @property
     def position(self) -> str:
         """How much has been read, as a short text for `resume`."""

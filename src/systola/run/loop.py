@@ -113,7 +113,7 @@ class Run:
                 if self.resumed is None:
                     self._start(solutions)
                 while self.take_turn():
-                    self._report("running")
+                    self.tell_progress("running")
                     if self._is_due():
                         self._save()
             except KeyboardInterrupt:
@@ -145,10 +145,10 @@ class Run:
 
     def _start(self, solutions: Solutions) -> None:
         self.search.start(solutions)
-        self._report("starting")
+        self.tell_progress("starting")
         while not self.search.whole and not self._must_leave():
             self.search.advance(0, CALL_SECONDS)
-            self._report("starting")
+            self.tell_progress("starting")
             if not self.search.whole and self._is_due():
                 self._save()
         self._sample()
@@ -209,7 +209,8 @@ class Run:
             objective, broken = objective_of(problem, measures), violation_of(problem, measures)
             self.trace.take(Sample(search.step, search.evaluations, self.seconds, objective, broken))
 
-    def _report(self, stage: str) -> None:
+    def tell_progress(self, stage: str) -> None:
+        """Call the callback, if there is one and it is time."""
         if self.callback and time.perf_counter() - self._reported >= REPORT_SECONDS:
             self._reported = time.perf_counter()
             self._tell(self._progress(stage))
@@ -236,6 +237,8 @@ class Run:
             self._budget.fraction(Spent(search.step, search.evaluations, seconds)),
             search.memory,
             search.population,
+            search.best,
+            search.picture,
         )
 
     def _is_due(self) -> bool:

@@ -16,6 +16,7 @@ from functools import cmp_to_key
 from typing import Any
 
 from systola.backends.session import Setup
+from systola.engines.picture import Picture
 from systola.engines.race import Race
 from systola.errors import InputError
 from systola.model.encodings import Array, Solutions
@@ -141,6 +142,10 @@ class RaceSearch(Search):
 
     def population(self) -> Population:
         return self._search.population()
+
+    def picture(self) -> Picture | None:
+        found = self._search.picture()
+        return None if found is None else {**found, "engine": self._current.name}
 
     def populations(self) -> list[Population]:
         return [racer.search.population() for racer in self.racers if racer.search and racer.started]

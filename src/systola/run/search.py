@@ -159,6 +159,10 @@ class Search(Protocol):
         population = self.population()
         return [] if population is None else [population]
 
+    def picture(self) -> dict[str, Any] | None:
+        """What the search looks like now, as plain data that a log can hold; None if there is nothing to be seen."""
+        return None
+
     def race(self) -> list[dict[str, Any]] | None:
         """Of a race of several searches: what each of them did and what became of it."""
         return None
