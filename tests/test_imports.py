@@ -29,6 +29,7 @@ LAYERS = [
     {"extend"},
     {"formats"},
     {"lab"},
+    {"view"},
     {"cli"},
     {"__init__", "__main__"},
 ]

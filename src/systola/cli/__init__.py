@@ -17,6 +17,7 @@ from systola.version import __version__
 _COMMANDS = {
     "solve": "Search for the best solution of an instance.",
     "compare": "Run several algorithms many times and test the differences.",
+    "watch": "Watch runs in the browser, live or afterwards.",
     "draw": "Draw saved results: fronts, attainment, Gantt charts, convergence.",
     "reproduce": "Set our results beside the published ones.",
     "simulate": "Simulate migration among thousands of demes.",
