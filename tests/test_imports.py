@@ -40,6 +40,7 @@ OPTIONAL = {
     "mpi4py": {"islands/mpi.py"},
     "networkx": set(),
     "pandas": set(),
+    "PIL": set(),
     "numba.cuda": {"backends/nvidia.py", "backends/cuda.py"},
 }
 # What Numba documents; all else may be otherwise in the next release.

@@ -80,7 +80,8 @@ def _run(args: list[str] | None) -> Any:
         mpi.find_world()  # first of all, so that a process that fails can tell the others of its job
         check_environment()
         with ended_by_signals(for_good=args is None):
-            return cli.main(args=args, prog_name="systola", standalone_mode=False) or 0
+            typed = sys.argv[1:] if args is None else args
+            return cli.main(args=args, prog_name="systola", standalone_mode=False, obj=typed) or 0
     except (click.exceptions.Abort, KeyboardInterrupt):
         mpi.fail(lambda: click.echo("systola: interrupted", err=True), INTERRUPTED)
         sys.exit(INTERRUPTED)

@@ -74,7 +74,7 @@ _STOP_KEYS = (*_STOP_OPTIONS, "cap")
 @click.option("--checkpoint-every", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Seconds.")
 @click.option("--resume", type=str, help="Go on from a checkpoint.")
 @click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
-@click.option("--film", type=str, metavar="FILE", help="Picture of the grid over time (SGS, SNS; PNG, PDF, SVG).")
+@click.option("--film", type=str, metavar="FILE", help="The grid over time (SGS, SNS): GIF, MP4, HTML; PNG, PDF, SVG.")
 @click.option("--log", type=str, metavar="FILE", help="Write what the run looks like while it goes on.")
 @click.option("--output", type=str, help="Write the whole result as JSON, or, to FILE.csv, the solution as a table.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -98,6 +98,10 @@ def solve(**options: Any) -> None:
     from systola.solve import solve as run
 
     plan = _merge(options)
+    if options["film"]:
+        from systola.lab.film_files import check_film
+
+        check_film(options["film"])
     if not plan.get("instance"):
         raise InputError("an instance is needed: a file, or a generated one such as knapsack:1000-1000")
     settings: Settings = plan["settings"]
@@ -203,15 +207,15 @@ def _found_islands(plan: dict[str, Any], engine: Engine, problem: Problem) -> An
 
 
 def _film(found: Instance, engine: Engine, result: Result, path: str) -> None:
-    from systola.lab.film import choose_moments, film_grid
-    from systola.lab.plots import grid_heatmap, save
+    from systola.lab.film import film_grid
+    from systola.lab.film_files import moments_of, save_film
 
-    moments = choose_moments(result.iterations)
+    moments = moments_of(path, result.iterations)
     try:
         frames = film_grid(found.problem, engine, moments, result.seed)
     except KeyboardInterrupt:
         raise Incomplete(f"interrupted: the film {path} is not made") from None
-    save(grid_heatmap(frames, moments, title=f"{found.name}, {engine.name}"), path)
+    save_film(frames, moments, path, title=f"{found.name}, {engine.name}")
 
 
 def _sweep(
