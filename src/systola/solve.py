@@ -37,6 +37,7 @@ from systola.run.arguments import (
     check_options,
     check_paths,
     check_problem,
+    default_algorithm,
     limit,
     make_stop,
     within_memory,
@@ -46,7 +47,6 @@ from systola.run.checkpoint import read_state
 from systola.run.compiler_process import KernelPlan
 from systola.run.compilers import Compilers, Workshop
 from systola.run.compiling import LOG, telling_of_compiling
-from systola.run.default_algorithm import default_algorithm
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, identify, rows_of
 from systola.run.execution import Callback, Execution
@@ -59,7 +59,7 @@ from systola.run.race import open_race
 from systola.run.result import Result
 from systola.run.search import Search
 from systola.run.seeds import best_of_runs
-from systola.signals import held_signals, interruptible
+from systola.run.signals import held_signals, interruptible
 
 if TYPE_CHECKING:
     from systola.backends.cuda import Device

@@ -26,7 +26,7 @@ from systola.run.compiler_process import KernelPlan
 from systola.run.compilers import Compilers, Job, tell_nobody
 from systola.run.faults import explaining_errors
 from systola.run.probing import measures_of
-from systola.signals import interruptible
+from systola.run.signals import interruptible
 from systola.solve import fit
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from systola.signals import BEHIND
+from systola.run.signals import BEHIND
 from systola.version import __version__
 
 _COMMANDS = {
@@ -74,7 +74,7 @@ def _run(args: list[str] | None) -> Any:
     from systola.errors import SystolaError
     from systola.islands import mpi
     from systola.jit.environment import check_environment
-    from systola.signals import INTERRUPTED, ended_by_signals
+    from systola.run.signals import INTERRUPTED, ended_by_signals
 
     try:
         mpi.find_world()  # first of all, so that a process that fails can tell the others of its job

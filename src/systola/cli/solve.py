@@ -22,8 +22,8 @@ from systola.model.names import Labels
 from systola.model.source import is_code
 from systola.reading import Json
 from systola.run.result import Result
+from systola.run.signals import INTERRUPTED, held_signals
 from systola.run.table import Table
-from systola.signals import INTERRUPTED, held_signals
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -91,9 +91,8 @@ def solve(**options: Any) -> None:
     from systola.engines.engine import parameters_of
     from systola.formats.source import Source
     from systola.islands import mpi
-    from systola.run.arguments import limit
+    from systola.run.arguments import default_algorithm, limit
     from systola.run.budget import Stop, guard
-    from systola.run.default_algorithm import default_algorithm
     from systola.run.log import as_log
     from systola.solve import solve as run
 

@@ -16,9 +16,9 @@ from systola.run.checkpoint import read_state, write_checkpoint
 from systola.run.ending import ask_to_stop, time_limit
 from systola.run.execution import CALL_SECONDS, REPORT_SECONDS, Callback, Progress
 from systola.run.search import Found, Saved, Search
+from systola.run.signals import Interruption, held_signals
 from systola.run.trace import Sample, Trace
 from systola.run.units import objective_of, reaches, violation_of
-from systola.signals import Interruption, held_signals
 from systola.version import __version__
 
 

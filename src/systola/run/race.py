@@ -31,8 +31,8 @@ from systola.run.engine_search import EngineSearch
 from systola.run.execution import CALL_SECONDS
 from systola.run.racer import ROUNDS, Racer, is_saved_racer, prepare_behind
 from systola.run.search import Found, Saved, Search
+from systola.run.signals import BEHIND
 from systola.run.units import objective_of, violation_of
-from systola.signals import BEHIND
 
 _CONTENDERS = 2  # of the second round
 _LAST_JOIN = 0.5  # of the time; who is not compiled by then is left out
