@@ -53,6 +53,52 @@ def test_a_file_that_was_replaced_is_read_anew(tmp_path, lines):
     assert reader.anew
 
 
+def test_a_file_that_was_written_anew_in_its_place_is_read_anew(tmp_path, lines):
+    path = tmp_path / "run.log"
+    path.write_bytes(b"".join(lines[:4]))
+    reader = LogReader(path)
+    reader.read()
+    path.write_bytes(b"".join([lines[0], *lines[2:]]))
+    assert len(reader.read()) == 8
+    assert reader.anew
+
+
+def test_what_comes_before_the_damage_is_given_first(tmp_path, lines):
+    path = tmp_path / "run.log"
+    path.write_bytes(b"".join([*lines[:3], b"nonsense\n", *lines[3:]]))
+    reader = LogReader(path)
+    assert len(reader.read()) == 3
+    for _ in range(2):
+        with pytest.raises(InputError, match="is damaged: line 4: "):
+            reader.read()
+
+
+def test_a_little_at_a_time(tmp_path):
+    reader, entries = LogReader(EXAMPLE), []
+    while more := reader.read(10):
+        assert len(more) == 1
+        entries += more
+    assert entries == read_log(EXAMPLE)
+
+
+def test_reading_is_resumed_by_another_reader(tmp_path, lines):
+    path = tmp_path / "run.log"
+    path.write_bytes(b"".join(lines[:4]))
+    first = LogReader(path)
+    first.read()
+    path.write_bytes(b"".join(lines))
+    second = LogReader(path)
+    assert second.resume(first.position)
+    assert [*map(json.dumps, second.read())] == [line.decode().strip() for line in lines[4:]]
+    assert not second.anew
+    assert not second.read()
+    path.write_bytes(b"".join([lines[0], *lines[2:]]))
+    for position in (first.position, second.position, "", "0", "ff.1.0", "-1.0.0", "fffffffffff.1.0"):
+        third = LogReader(path)
+        assert not third.resume(position)
+        assert len(third.read()) == 8
+
+
 @pytest.mark.parametrize("line", range(9))
 def test_whatever_is_missing_is_noticed(tmp_path, lines, line):
     entry = json.loads(lines[line])

@@ -24,7 +24,7 @@ from systola.model.encodings import Array
 from systola.model.problem import Problem
 from systola.run.execution import REPORT_SECONDS, Callback, Progress
 from systola.run.log_entries import Header, end_entry, frame_entry, header_entry, line_of, message_entry
-from systola.run.log_reading import LogReader
+from systola.run.log_reading import LogReader, read_log
 from systola.run.log_thinning import thinned
 from systola.run.result import Result
 
@@ -232,7 +232,7 @@ class RunLog:
         header, self._resumed = self._resumed, None
         kept = [
             entry
-            for entry in LogReader(self.path).read()
+            for entry in read_log(self.path)
             if entry["kind"] == "header" or (entry["kind"] != "end" and entry["seconds"] < seconds)
         ]
         self._replace([*kept, header])
@@ -271,7 +271,7 @@ class RunLog:
         self.costs.frames += self.costs.frame
         if self.frames > MOST_FRAMES or self._size > MOST_BYTES:
             assert self.path is not None
-            self._replace(thinned(LogReader(self.path).read(), MOST_FRAMES // 2, MOST_BYTES // 2))
+            self._replace(thinned(read_log(self.path), MOST_FRAMES // 2, MOST_BYTES // 2))
 
     def _is_due(self, now: float, elapsed: float) -> bool:
         """Whether a frame is neither too early nor too dear."""

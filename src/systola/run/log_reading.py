@@ -8,6 +8,7 @@ import math
 import os
 import re
 import stat
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ MOST_LINE = 4 * 2**20
 MOST_ENTRIES = 100_000
 MOST_SIDE = 64  # of a picture
 MOST_FRONT = 200
+_COMPARED = 64  # bytes before the place where reading goes on
 
 Check = Callable[[Any], bool]
 
@@ -46,25 +48,32 @@ class LogReader:
         self.anew = False
         self._file: tuple[int, int] | None = None  # device and inode
         self._offset = self._lines = 0
+        self._before = b""  # the last bytes that were read, by which a file that was written anew is known
         self._id = ""
 
-    def read(self) -> list[dict[str, Any]]:
+    def read(self, most: int = MOST_BYTES) -> list[dict[str, Any]]:
         """Entries that are whole by now: a header first, then frames, messages and an end, as they were written.
 
-        A torn last line is none yet. An InputError says what is wrong with the file, if it is damaged, too large, of
-        another version or no log at all.
+        About `most` bytes are read, and the next call goes on. A torn last line is none yet. An InputError says what
+        is wrong with the file, if it is damaged, too large, of another version or no log at all; what comes before the
+        damage is given first.
         """
-        raw = self._read_on()
-        entries = []
+        raw = self._read_on(most)
         lines = raw.split(b"\n")
+        entries: list[dict[str, Any]] = []
         for line in lines[:-1]:
+            try:
+                entry = self._check(line)
+            except InputError:
+                if not entries:
+                    raise
+                return entries
+            entries.append(entry)
             self._lines += 1
-            if self._lines > MOST_ENTRIES or len(line) > MOST_LINE:
-                raise InputError(f"{self.path} is no log of systola: it is longer than one can be")
-            entries.append(self._parse(line))
+            self._offset += len(line) + 1
+            self._before = (self._before + line + b"\n")[-_COMPARED:]
         if len(lines[-1]) > MOST_LINE:
             raise InputError(f"{self.path} is no log of systola: a line of it has more than {MOST_LINE // 2**20} MB")
-        self._offset += len(raw) - len(lines[-1])
         return entries
 
     def read_header(self) -> dict[str, Any]:
@@ -74,11 +83,35 @@ class LogReader:
                 line = file.readline(MOST_LINE)
         except OSError as error:
             raise InputError(f"cannot read the log {self.path}: {error.strerror}") from None
-        self._lines = 1
         return self._parse(line)
 
-    def _read_on(self) -> bytes:
-        """Bytes that were not read yet."""
+    @property
+    def position(self) -> str:
+        """How much has been read, as a short text for `resume`."""
+        return f"{self._offset:x}.{self._lines:x}.{zlib.crc32(self._before):x}"
+
+    def resume(self, position: str) -> bool:
+        """Go on where another reader of the file was; if it is not the same file any more, nothing, and False."""
+        if not re.fullmatch(r"[0-9a-f]{1,12}\.[0-9a-f]{1,12}\.[0-9a-f]{1,8}", position):
+            return False
+        offset, lines, digest = (int(part, 16) for part in position.split("."))
+        try:
+            with open(self.path, "rb", opener=_open_at_once) as file:
+                told = os.fstat(file.fileno())
+                if not stat.S_ISREG(told.st_mode) or told.st_size < offset:
+                    return False
+                file.seek(max(offset - _COMPARED, 0))
+                before = file.read(min(offset, _COMPARED))
+        except (OSError, ValueError):
+            return False
+        if zlib.crc32(before) != digest:
+            return False
+        self._file = told.st_dev, told.st_ino
+        self._offset, self._lines, self._before = offset, lines, before
+        return True
+
+    def _read_on(self, most: int) -> bytes:
+        """Bytes that were not read yet, up to the end of a line if they are many."""
         try:
             with open(self.path, "rb", opener=_open_at_once) as file:
                 told = os.fstat(file.fileno())
@@ -89,17 +122,26 @@ class LogReader:
                         f"cannot read the log {self.path}: it must have at most {MOST_BYTES // 2**20} MB, but has more"
                     )
                 place = told.st_dev, told.st_ino
-                self.anew = self._file is not None and (place != self._file or told.st_size < self._offset)
+                file.seek(self._offset - len(self._before))
+                is_same = place == self._file and file.read(len(self._before)) == self._before
+                self.anew = self._file is not None and not is_same
                 if self.anew:
                     self._offset = self._lines = 0
-                    self._id = ""
+                    self._id, self._before = "", b""
+                    file.seek(0)
                 self._file = place
-                file.seek(self._offset)
-                return file.read(told.st_size - self._offset)
+                raw = file.read(most)
+                return raw + file.readline(MOST_LINE + 1) if len(raw) == most else raw
         except OSError as error:
             raise InputError(f"cannot read the log {self.path}: {error.strerror}") from None
         except ValueError as error:
             raise InputError(f"cannot read the log {str(self.path)!r}: {error}") from None
+
+    def _check(self, line: bytes) -> dict[str, Any]:
+        """The entry in the line after the last that was read."""
+        if self._lines >= MOST_ENTRIES or len(line) > MOST_LINE:
+            raise InputError(f"{self.path} is no log of systola: it is longer than one can be")
+        return self._parse(line)
 
     def _parse(self, line: bytes) -> dict[str, Any]:
         try:
@@ -107,11 +149,11 @@ class LogReader:
         except (ValueError, RecursionError):
             entry = None
         if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
-            if self._lines == 1:
+            if not self._lines:
                 raise InputError(f"{self.path} is no log of systola; one is written by --log")
             raise self._damage("it is not JSON of the kind that a log has")
         kind = entry["kind"]
-        if self._lines == 1 and (kind != "header" or "format" not in entry):
+        if not self._lines and (kind != "header" or "format" not in entry):
             raise InputError(f"{self.path} is no log of systola; one is written by --log")
         if kind == "header" and entry.get("format") != FORMAT:
             raise InputError(
@@ -129,12 +171,15 @@ class LogReader:
         return entry
 
     def _damage(self, why: str) -> InputError:
-        return InputError(f"{self.path} is damaged: line {self._lines}: {why}")
+        return InputError(f"{self.path} is damaged: line {self._lines + 1}: {why}")
 
 
 def read_log(path: str | Path) -> list[dict[str, Any]]:
     """All entries of a log as it is now; an InputError if it has none or is no log."""
-    entries = LogReader(path).read()
+    reader = LogReader(path)
+    entries = reader.read()
+    while more := reader.read():
+        entries += more
     if not entries:
         raise InputError(f"{path} is no log of systola: it has no whole line")
     return entries
