@@ -14,6 +14,7 @@ from systola.formats.instance import Instance
 from systola.model.problem import digest_of, senses_of
 
 if TYPE_CHECKING:
+    from systola.lab.style import Columns
     from systola.model.problem import Problem
 
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--instance", type=str, help="What was solved: names objectives and their senses; gantt needs it.")
 @click.option("--problem", help="Name the problem of the instance instead of recognising it.")
 @click.option("--data", type=str, metavar="FILE", help="Data of a problem of your own: JSON, CSV or .npz.")
+@click.option("--columns", type=click.IntRange(1, 2), default=2, show_default=True, help="Width: of a page.")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A value that the instance leaves open.")
 def draw(kind: str, results: tuple[str, ...], output: str, instance: str | None, **options: Any) -> None:
     """Draw RESULTS, files that `systola solve --output` wrote.
@@ -34,14 +36,15 @@ def draw(kind: str, results: tuple[str, ...], output: str, instance: str | None,
     from systola.lab.plots import save
     from systola.run.result import Result
 
+    columns: Columns = options.pop("columns")
     loaded = {path: Result.load(path) for path in results}
     problem = _open(instance, **options).problem if instance else None
     if kind == "gantt":
-        figure = _draw_gantt(loaded, problem)
+        figure = _draw_gantt(loaded, problem, columns)
     elif kind == "convergence":
-        figure = _draw_convergence(loaded)
+        figure = _draw_convergence(loaded, columns)
     else:
-        figure = _draw_fronts(kind, loaded, problem)
+        figure = _draw_fronts(kind, loaded, problem, columns)
     save(figure, output)
 
 
@@ -54,7 +57,7 @@ def _open(spec: str, problem: str | None, data: str | None, pairs: tuple[str, ..
     return found
 
 
-def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Problem | None) -> Any:
+def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Problem | None, columns: Columns) -> Any:
     from systola.lab.front_plots import plot_attainment, plot_front
 
     for path, result in loaded.items():
@@ -71,11 +74,12 @@ def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Problem | None) -> 
         raise InputError(f"the instance has {len(senses)} objectives, but the fronts have {count}; name the right one")
     labels = _labels(problem, count)
     if kind == "front":
-        return plot_front({path: result.front for path, result in loaded.items()}, labels, senses=senses)
+        fronts = {path: result.front for path, result in loaded.items()}
+        return plot_front(fronts, labels, senses=senses, columns=columns)
     runs = defaultdict(list)
     for result in loaded.values():
         runs[result.algorithm].append(result.front)
-    return plot_attainment(runs, labels, senses=senses)
+    return plot_attainment(runs, labels, senses=senses, columns=columns)
 
 
 def _labels(problem: Problem | None, count: int) -> Sequence[str]:
@@ -83,7 +87,7 @@ def _labels(problem: Problem | None, count: int) -> Sequence[str]:
     return names.split(",") if names else [f"objective {k + 1}" for k in range(count)]
 
 
-def _draw_gantt(loaded: dict[str, Any], problem: Problem | None) -> Any:
+def _draw_gantt(loaded: dict[str, Any], problem: Problem | None, columns: Columns) -> Any:
     from systola.lab.front_plots import plot_gantt
     from systola.problems import Flowshop
 
@@ -94,10 +98,11 @@ def _draw_gantt(loaded: dict[str, Any], problem: Problem | None) -> Any:
     (result,) = loaded.values()
     if result.digest != digest_of(problem):
         raise InputError(f"the result is not one of {problem!s}; name what was solved with --instance")
-    return plot_gantt(problem.schedule(result.solution), problem.times, result.solution, title=result.instance)
+    ends = problem.schedule(result.solution)
+    return plot_gantt(ends, problem.times, result.solution, title=result.instance, columns=columns)
 
 
-def _draw_convergence(loaded: dict[str, Any]) -> Any:
+def _draw_convergence(loaded: dict[str, Any], columns: Columns) -> Any:
     from systola.lab.plots import convergence
 
     curves: dict[str, list[Any]] = defaultdict(list)
@@ -111,4 +116,4 @@ def _draw_convergence(loaded: dict[str, Any]) -> Any:
             found.append(([s.evaluations for s in samples], [s.objective for s in samples]))
         else:
             infeasible[result.algorithm] += 1
-    return convergence(curves, infeasible=infeasible)
+    return convergence(curves, infeasible=infeasible, columns=columns)
