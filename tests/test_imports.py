@@ -10,7 +10,7 @@ import systola
 ROOT = Path(systola.__file__).parent
 # Each layer may import itself and those before it.
 LAYERS = [
-    {"errors", "signals", "version"},
+    {"errors", "version"},
     {"reading"},
     {"files", "jit"},
     {"simd"},
@@ -24,10 +24,12 @@ LAYERS = [
     {"islands"},
     {"black_box"},
     {"solve"},
+    {"warm"},
     {"engine_contract"},
     {"extend"},
     {"formats"},
     {"lab"},
+    {"view"},
     {"cli"},
     {"__init__", "__main__"},
 ]

@@ -11,16 +11,18 @@ from typing import Any
 
 import click
 
-from systola.signals import BEHIND
+from systola.run.signals import BEHIND
 from systola.version import __version__
 
 _COMMANDS = {
     "solve": "Search for the best solution of an instance.",
     "compare": "Run several algorithms many times and test the differences.",
+    "watch": "Watch runs in the browser, live or afterwards.",
     "draw": "Draw saved results: fronts, attainment, Gantt charts, convergence.",
     "reproduce": "Set our results beside the published ones.",
     "simulate": "Simulate migration among thousands of demes.",
     "explain": "Say what a problem can do, and what its moves cost.",
+    "warm": "Compile kernels ahead, so that later starts are quick.",
     "instances": "Show, generate and convert instances.",
     "devices": "Show what this machine can run on.",
     "bench": "Measure the speed of this machine.",
@@ -72,7 +74,7 @@ def _run(args: list[str] | None) -> Any:
     from systola.errors import SystolaError
     from systola.islands import mpi
     from systola.jit.environment import check_environment
-    from systola.signals import INTERRUPTED, ended_by_signals
+    from systola.run.signals import INTERRUPTED, ended_by_signals
 
     try:
         mpi.find_world()  # first of all, so that a process that fails can tell the others of its job

@@ -13,7 +13,7 @@ from systola.errors import InputError
 from systola.model.encodings import Array
 from systola.model.objective import fitness
 from systola.model.problem import Problem, record_of
-from systola.signals import held_signals, interruptible
+from systola.run.signals import held_signals, interruptible
 from systola.solve import open_search
 
 
