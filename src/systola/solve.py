@@ -50,6 +50,7 @@ from systola.run.compiling import LOG, telling_of_compiling
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, identify, rows_of
 from systola.run.execution import Callback, Execution
+from systola.run.live_line import live_line
 from systola.run.log import RunLog, as_log
 from systola.run.log_entries import Header
 from systola.run.loop import Run
@@ -112,7 +113,8 @@ def solve(
     start : solutions, optional
         Solutions to start from; the rest of the population is drawn.
     callback : function, optional
-        Called with a `Progress` about four times a second; a true return value ends the run.
+        Called with a `Progress` about four times a second; a true return value ends the run. In a notebook a line
+        below the cell shows how far it is if there is none.
     checkpoint, checkpoint_every : path and seconds, optional
         Where and how often the state is saved; for islands a folder, in which each deme has a file.
     resume : path, optional
@@ -150,6 +152,7 @@ def solve(
     book = as_log(log)
     book.check(several=seeds is not None)
     check_number("pool", pool, 0, 10**6)
+    callback = callback or live_line(instance or type(problem).__name__)
     if seeds is not None:
         if any((checkpoint, resume, record, replay)):
             raise InputError("`seeds` makes several runs, and checkpoints and records are of one; leave them out")

@@ -14,6 +14,7 @@ from systola.errors import InputError
 from systola.files import write_atomically
 from systola.model.encodings import Array
 from systola.model.names import Labels
+from systola.model.notebook import curve_svg, lines_html, rows_html
 from systola.reading import Json, is_number, is_whole, parse_json, read_file
 from systola.run.table import Table, front_table, solution_table, trace_table
 from systola.run.trace import Trace
@@ -115,7 +116,20 @@ class Result:
 
     def summary(self) -> str:
         """What was solved, how well, by which engine and in which time, for people; a line each."""
-        lines = {
+        return "\n".join(f"{name:<12}{value}" for name, value in self._lines().items() if value)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the summary, the course of the search, and the front, if there is one."""
+        shown = lines_html("Result", self._lines())
+        if isinstance(self.objective, list):
+            rows = [[f"{value:,.10g}" for value in point] for point in self.front or []]
+            names = [f"objective {k + 1}" for k in range(len(self.objective))]
+            return shown + (rows_html("Front", names, rows) if rows else "")
+        points = [(s.evaluations, float(s.objective)) for s in self.trace.samples if s.violation == 0]
+        return shown + curve_svg(points, "Best feasible objective over the evaluations")
+
+    def _lines(self) -> dict[str, str]:
+        return {
             "instance": self.instance,
             "objective": self._worth(),
             "bound": "" if self.bound is None else f"{self.bound:,}",
@@ -129,7 +143,6 @@ class Result:
             "repeatable": "yes: the same call gives the same result" if self.repeatable else "no",
             "notes": "; ".join(self.notes),
         }
-        return "\n".join(f"{name:<12}{value}" for name, value in lines.items() if value)
 
     def _worth(self) -> str:
         values = self.objective if isinstance(self.objective, list) else [self.objective]
