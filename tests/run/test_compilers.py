@@ -54,6 +54,9 @@ print(json.dumps({
 """
 
 
+COMPILERS = {"SYSTOLA_COMPILERS": "2"}
+
+
 def _plus(a, b):
     return a + b
 
@@ -79,7 +82,7 @@ def test_another_process_compiles_what_this_one_loads(tmp_path):
     done = subprocess.run(
         [sys.executable, script.name],
         cwd=tmp_path,
-        env={**os.environ, "SYSTOLA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_NUM_THREADS": "2"},
+        env={**os.environ, "SYSTOLA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_NUM_THREADS": "2", **COMPILERS},
         capture_output=True,
         text=True,
         timeout=300,
