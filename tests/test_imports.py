@@ -33,7 +33,7 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 OPTIONAL = {
-    "matplotlib": {"lab/drawing.py"},
+    "matplotlib": {"lab/style.py"},
     "moocore": set(),
     "mpi4py": {"islands/mpi.py"},
     "networkx": set(),

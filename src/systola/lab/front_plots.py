@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from systola.errors import InputError
-from systola.lab.drawing import COLOURS, DASHES, INK, NUMBERS, blank, save, shades, style
 from systola.lab.indicators import attainment, read_fronts
+from systola.lab.style import COLOURS, DASHES, INK, NUMBERS, blank, save, shades, style
 from systola.pareto.archive import nondominated
 
 if TYPE_CHECKING:

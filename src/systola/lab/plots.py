@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systola.errors import InputError
-from systola.lab.drawing import COLOURS, DASHES, NUMBERS, SOFT, blank, panels, save, style
+from systola.lab.style import COLOURS, DASHES, NUMBERS, SOFT, blank, panels, save, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

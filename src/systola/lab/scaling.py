@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from systola.errors import InputError
-from systola.lab.drawing import COLOURS, DASHES, NUMBERS, SOFT, panels, style
 from systola.lab.machine import Machine
 from systola.lab.simulation import MODES, Migration, Search, Simulation, place_demes, simulate
+from systola.lab.style import COLOURS, DASHES, NUMBERS, SOFT, panels, style
 from systola.lab.tables import Cell, Table
 
 if TYPE_CHECKING:

@@ -43,6 +43,8 @@ _STYLE = {
     "legend.frameon": False,
     "figure.facecolor": "white",
     "svg.hashsalt": "systola",
+    "svg.fonttype": "none",  # texts stay texts
+    "pdf.fonttype": 42,  # TrueType, as publishers ask for
 }
 _SUFFIXES = (".png", ".pdf", ".svg")
 
@@ -89,6 +91,15 @@ def check_target(path: str | PathLike[str]) -> Path:
     return target
 
 
+def figure_bytes(figure: Figure, kind: str) -> bytes:
+    """A figure as a file of this kind: png, pdf or svg. Equal figures give equal files."""
+    dated = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    drawn = io.BytesIO()
+    with style():
+        figure.savefig(drawn, format=kind, dpi=200, bbox_inches="tight", pad_inches=0.08, metadata=dated[kind])
+    return drawn.getvalue()
+
+
 def save(figure: Figure, path: str | PathLike[str]) -> None:
     """Write a figure as PNG, PDF or SVG, by the ending of its name. Equal figures give equal files.
 
@@ -98,12 +109,8 @@ def save(figure: Figure, path: str | PathLike[str]) -> None:
         If the ending is another one, or the file cannot be written.
     """
     target = check_target(path)
-    kind = target.suffix.lower()[1:]
-    dated = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
-    drawn = io.BytesIO()
-    with style():
-        figure.savefig(drawn, format=kind, dpi=200, bbox_inches="tight", pad_inches=0.08, metadata=dated[kind])
+    drawn = figure_bytes(figure, target.suffix.lower()[1:])
     try:
-        write_atomically(target, drawn.getvalue())
+        write_atomically(target, drawn)
     except OSError as error:
         raise InputError(f"a plot goes into a folder that can be written, but {str(path)!r}: {error}") from error
