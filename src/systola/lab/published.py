@@ -75,6 +75,8 @@ class PublishedVerdicts:
     verdicts
         For each instance a square matrix: +1 if the row is better, -1 if the column is, 0 if neither, None
         where the text of the paper is not legible.
+    legible
+        The pairs of which all signs can be read as printed; the others follow from means and prose.
     notes
         What is not legible, and how damaged places were read.
     """
@@ -85,6 +87,7 @@ class PublishedVerdicts:
     instances: tuple[str, ...]
     algorithms: tuple[str, ...]
     verdicts: Mapping[str, tuple[tuple[int | None, ...], ...]]
+    legible: frozenset[tuple[str, str]]
     notes: tuple[str, ...]
 
 
@@ -234,6 +237,7 @@ def load_verdicts(paper: str, number: int) -> PublishedVerdicts:
         instances=instances,
         algorithms=algorithms,
         verdicts=MappingProxyType(verdicts),
+        legible=frozenset((row, column) for row, columns in table["legible"].items() for column in columns),
         notes=tuple(table["notes"]),
     )
 
