@@ -406,7 +406,9 @@ def test_simulation_is_driven_by_what_was_measured(small, monkeypatch):
         tables = reproduce(group, store, Effort(on_done=lambda done, of, job: told.append((done, of))))["simulation"]
         monkeypatch.setattr(pgap_scaling, "make_demes", None)  # measured once
         assert reproduce(group, store)["simulation"][0] == tables[0]
+    *tables, sketch = tables
     assert all(table.title.startswith("Simulation") for table in tables)
+    assert "no deme of it exists" in sketch.caption
     costs = cells(tables[0])
     assert costs["iteration_seconds",] == ["0.01", "measured"]
     assert costs["latency",] == ["5e-06", "assumed"]
