@@ -10,7 +10,7 @@ import systola
 ROOT = Path(systola.__file__).parent
 # Each layer may import itself and those before it.
 LAYERS = [
-    {"errors", "signals", "version"},
+    {"errors", "version"},
     {"reading"},
     {"files", "jit"},
     {"simd"},
@@ -24,10 +24,12 @@ LAYERS = [
     {"islands"},
     {"black_box"},
     {"solve"},
+    {"warm"},
     {"engine_contract"},
     {"extend"},
     {"formats"},
     {"lab"},
+    {"view"},
     {"cli"},
     {"__init__", "__main__"},
 ]
@@ -38,6 +40,7 @@ OPTIONAL = {
     "mpi4py": {"islands/mpi.py"},
     "networkx": set(),
     "pandas": set(),
+    "PIL": set(),
     "numba.cuda": {"backends/nvidia.py", "backends/cuda.py"},
 }
 # What Numba documents; all else may be otherwise in the next release.

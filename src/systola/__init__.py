@@ -69,6 +69,7 @@ from systola.run.result import Result
 from systola.simd.bits import bit
 from systola.solve import ask_and_tell, solve
 from systola.version import __version__
+from systola.warm import Warmed, warm
 
 __all__ = [
     "EGA",
@@ -144,8 +145,10 @@ __all__ = [
     "Terms",
     "TieBreak",
     "TourSearch",
+    "Warmed",
     "__version__",
     "ask_and_tell",
     "bit",
     "solve",
+    "warm",
 ]

@@ -11,6 +11,7 @@ from systola.engines.systolic_plan import crossover_plan, mutation_plan
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Capability
 from systola.model.contracts import check_problem
+from systola.model.drawing import Drawing, Line, Point, Rect, Text
 from systola.model.encodings import Bits, Digits, Order, sample
 from systola.model.incremental import (
     fill_swap_table,
@@ -47,15 +48,20 @@ __all__ = [
     "Capability",
     "Design",
     "Digits",
+    "Drawing",
     "FlipMoves",
     "Found",
     "InsertionMoves",
+    "Line",
     "Order",
+    "Point",
     "ReassignmentMoves",
+    "Rect",
     "ReversalMoves",
     "Run",
     "Search",
     "SwapMoves",
+    "Text",
     "below",
     "better",
     "bit",

@@ -36,6 +36,7 @@ def saved(tmp_path_factory):
         ("attainment", ["one", "two"], None),
         ("gantt", ["alone"], "flowshop:8x3@5"),
         ("convergence", ["alone"], None),
+        ("solution", ["alone"], "flowshop:8x3@5"),
     ],
 )
 def test_pictures(saved, tmp_path, kind, names, instance):
@@ -54,6 +55,10 @@ def test_pictures(saved, tmp_path, kind, names, instance):
         ("gantt", ["alone"], None, "a Gantt chart needs the flowshop that was solved"),
         ("gantt", ["one", "two"], SHOP, "a Gantt chart is of one result, but got 2"),
         ("gantt", ["alone"], "flowshop:8x3@6", "the result is not one of"),
+        ("solution", ["alone"], None, "a solution is drawn by its problem"),
+        ("solution", ["one", "two"], SHOP, "a drawing is of one result, but got 2"),
+        ("solution", ["alone"], "flowshop:8x3@6", "the result is not one of"),
+        ("solution", ["alone"], "flowshop:8x3@5", "the name must end in .svg"),
         ("convergence", ["one"], None, "has several objectives, and a convergence plot is of one"),
     ],
 )
@@ -82,7 +87,7 @@ def test_infeasible_runs_are_told_in_a_convergence_plot(saved, tmp_path, capsys)
     never.save(tmp_path / "never")
     target = tmp_path / "picture.svg"
     assert not main(["draw", "convergence", str(saved / "alone"), str(tmp_path / "never"), "--output", str(target)])
-    assert "sga (1 of 1 runs infeasible)" in target.read_text()
+    assert "sga (1 of 1 infeasible)" in target.read_text()
     with pytest.raises(SystemExit):
         main(["draw", "convergence", str(tmp_path / "never"), "--output", str(target)])
     assert "a convergence plot needs one feasible run or more" in capsys.readouterr().err

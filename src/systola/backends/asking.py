@@ -32,7 +32,7 @@ from systola.jit.records import widen
 from systola.jit.stop_flag import ASKED, LEFT
 from systola.model.black_box import set_table
 from systola.model.encodings import Array
-from systola.model.population import Best, Population, copy_best
+from systola.model.population import Best, Population, Standing, copy_best
 from systola.model.problem import record_of, space_of
 from systola.model.value_table import Values
 
@@ -191,6 +191,10 @@ class AskingSession:
     def population(self) -> Population:
         """A copy."""
         return Population(*(a.copy() for a in self._population))
+
+    def standing(self) -> Standing:
+        """How good the population is; not copied."""
+        return Standing(self._population.scores, self._population.slots, self._population.memory)
 
     def save(self) -> dict[str, Array]:
         """All that a run needs to go on after its last whole step."""

@@ -15,9 +15,10 @@ from systola.backends.kernels import KERNELS
 from systola.backends.session import Setup, allocate, find_fault, grow, memory_size_of, restore, saved, total_size
 from systola.backends.step import Step, before_steps
 from systola.errors import InputError, MissingExtra
+from systola.jit.compile import Call
 from systola.jit.records import Record, change_arrays
 from systola.model.encodings import Array
-from systola.model.population import OUT_OF_ROOM, Best, Lanes, Population
+from systola.model.population import OUT_OF_ROOM, Best, Lanes, Population, Standing
 from systola.model.problem import record_of, space_of
 
 R = TypeVar("R", bound=Record)
@@ -94,6 +95,9 @@ class CudaSession:
         self._best = self._lift(self._host[2])
         self._partial = self._device.upload(np.zeros(min(_PARTIAL_LANES, self.lanes), np.int64))
 
+    def kernels(self) -> dict[str, Call]:
+        return {}
+
     def compile(self) -> None:
         """Nothing ahead of time: a kernel is compiled when it is first launched."""
 
@@ -166,6 +170,10 @@ class CudaSession:
 
     def population(self) -> Population:
         return Population(*(np.ascontiguousarray(self._device.download(a)) for a in self._population))
+
+    def standing(self) -> Standing:
+        there = self._population.scores, self._population.slots, self._population.memory
+        return Standing(*(np.ascontiguousarray(self._device.download(a)) for a in there))
 
     def save(self) -> dict[str, Array]:
         return saved(self.population(), self.best())

@@ -15,6 +15,7 @@ from systola.errors import InputError
 from systola.model.encodings import Array, Solutions
 from systola.model.problem import space_of
 from systola.run.checkpoint import write_checkpoint
+from systola.run.log import RunLog
 from systola.run.loop import Run
 from systola.run.result import Result
 
@@ -28,8 +29,8 @@ class AskAndTell:
     asked for, and in whatever order they are told of.
     """
 
-    def __init__(self, run: Run, search: AskingSearch, summarise: Callable[[Run], Result]) -> None:
-        self._run, self._search, self._summarise = run, search, summarise
+    def __init__(self, run: Run, search: AskingSearch, summarise: Callable[[Run], Result], log: RunLog) -> None:
+        self._run, self._search, self._summarise, self._log = run, search, summarise, log
         self._asked: set[int] = set()  # entries of the present batch
         self._over = False
 
@@ -45,6 +46,9 @@ class AskAndTell:
         self._asked.clear()
         while not self._search.waiting and not self._over:
             self._over = not self._run.take_turn()
+        if self._over:
+            self._run.tell_progress("done")
+            self._log.end(self.result())
 
     def ask(self, count: int | None = None) -> Array:
         """Solutions to be measured that were not asked for before.
@@ -110,6 +114,7 @@ class AskAndTell:
         for entry, told in zip(entries, table, strict=True):
             if entry in search.waiting:
                 search.tell(entry, told)
+        self._run.tell_progress("running")
         if not search.waiting and not self._over:
             self._go_on()
 

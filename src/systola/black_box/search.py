@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike
 from systola.backends.asking import AskingSession, open_session
 from systola.backends.session import Setup
 from systola.engines.engine import Design, Engine
+from systola.engines.picture import Picture, picture_of
 from systola.errors import InputError
 from systola.jit.records import widen
 from systola.model.black_box import as_black_box
@@ -222,6 +223,11 @@ class AskingSearch(Search):
 
     def population(self) -> Population:
         return self.session.population()
+
+    def picture(self) -> Picture | None:
+        if self.step == 0:
+            return None
+        return picture_of(self.problem, self.design, self.session.standing(), self.step)
 
 
 def _does_not_fit(what: str) -> InputError:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from systola.cli.answer import write_file
 from systola.cli.settings import read_fields, refuse_unused
 from systola.errors import InputError
 from systola.formats.instance import Instance
+from systola.model.drawing import draw_solution
 from systola.model.problem import digest_of, senses_of
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(["front", "attainment", "gantt", "convergence"]))
+@click.argument("kind", type=click.Choice(["front", "attainment", "gantt", "convergence", "solution"]))
 @click.argument("results", nargs=-1, required=True)
 @click.option("--output", type=str, required=True, metavar="FILE", help="PNG, PDF or SVG.")
 @click.option("--instance", type=str, help="What was solved: names objectives and their senses; gantt needs it.")
@@ -29,13 +31,17 @@ def draw(kind: str, results: tuple[str, ...], output: str, instance: str | None,
     """Draw RESULTS, files that `systola solve --output` wrote.
 
     front: the fronts of results, together. attainment: what the runs of each algorithm attain, in two objectives.
-    gantt: the schedule of a flowshop. convergence: how the best objective developed.
+    gantt: the schedule of a flowshop. convergence: how the best objective developed. solution: as its problem draws
+    it, an SVG.
     """
     from systola.lab.plots import save
     from systola.run.result import Result
 
     loaded = {path: Result.load(path) for path in results}
     problem = _open(instance, **options).problem if instance else None
+    if kind == "solution":
+        _draw_solution(loaded, problem, output)
+        return
     if kind == "gantt":
         figure = _draw_gantt(loaded, problem)
     elif kind == "convergence":
@@ -83,17 +89,35 @@ def _labels(problem: Problem | None, count: int) -> Sequence[str]:
     return names.split(",") if names else [f"objective {k + 1}" for k in range(count)]
 
 
+def _draw_solution(loaded: dict[str, Any], problem: Problem | None, output: str) -> None:
+    if problem is None:
+        raise InputError("a solution is drawn by its problem; name what was solved with --instance")
+    result = _only_result(loaded, problem, "a drawing")
+    if not output.lower().endswith(".svg"):
+        raise InputError(f"a solution is drawn as SVG, so the name must end in .svg, but got {output!r}")
+    drawing = draw_solution(problem, result.solution)
+    if drawing is None:
+        raise InputError(f"{problem!s} has nothing to draw; a method `draw` says how its solutions look")
+    write_file(output, drawing.to_svg() + "\n", "drawing")
+
+
+def _only_result(loaded: dict[str, Any], problem: Problem, what: str) -> Any:
+    """The one result that there is, if it is one of this problem."""
+    if len(loaded) > 1:
+        raise InputError(f"{what} is of one result, but got {len(loaded)}")
+    (result,) = loaded.values()
+    if result.digest != digest_of(problem):
+        raise InputError(f"the result is not one of {problem!s}; name what was solved with --instance")
+    return result
+
+
 def _draw_gantt(loaded: dict[str, Any], problem: Problem | None) -> Any:
     from systola.lab.front_plots import plot_gantt
     from systola.problems import Flowshop
 
     if not isinstance(problem, Flowshop):
         raise InputError("a Gantt chart needs the flowshop that was solved; name it with --instance")
-    if len(loaded) > 1:
-        raise InputError(f"a Gantt chart is of one result, but got {len(loaded)}")
-    (result,) = loaded.values()
-    if result.digest != digest_of(problem):
-        raise InputError(f"the result is not one of {problem!s}; name what was solved with --instance")
+    result = _only_result(loaded, problem, "a Gantt chart")
     return plot_gantt(problem.schedule(result.solution), problem.times, result.solution, title=result.instance)
 
 

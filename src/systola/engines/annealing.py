@@ -24,6 +24,7 @@ import numpy as np
 from systola.engines.chains import NO_CHAIN, best_of_chain, init_chain, offer_to_chain
 from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
+from systola.engines.picture import Walks
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.records import record_type
@@ -286,4 +287,5 @@ class SimulatedAnnealing:
             scratch=space.n if near else 0,
             neighbourhood_state=Buffer(near, np.int32) if near else None,
             memory_size=OUT_OF_ROOM + 1 + self.chains * _REMEMBERED,
+            layout=Walks(self.chains, 2 * self.chains),
         )

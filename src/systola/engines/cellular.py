@@ -16,6 +16,7 @@ import numpy as np
 
 from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
+from systola.engines.picture import Grid, alternating
 from systola.engines.topology import SHAPES, Listed, arrange
 from systola.errors import InputError
 from systola.jit.compile import inlined
@@ -298,6 +299,7 @@ class Cellular:
             keeps_state=keeps_state,
             steps=5000 if self.local_search is None or self.local_search_interval > 1 else 50,
             shape=shape,
+            layout=Grid(alternating),
             table=table or work,
             scratch=numbers_of_memory(problem) if table else 0,
         )

@@ -20,6 +20,7 @@ try:
 except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
+from systola.engines.picture import Layout
 from systola.errors import InputError
 from systola.jit.dispatch import Implementation, dispatched, dispatched_call, implementation_of, register
 from systola.jit.stop_flag import must_leave
@@ -155,6 +156,7 @@ class Design:
     uses_prefix: bool = False  # whether the engine uses the problem's prefix sums
     keeps_state: bool = False  # and keeps the state of each solution
     shape: tuple[int, int] | None = None  # of the grid, for pictures
+    layout: Layout | None = None  # how rows are to be looked at; None: as individuals, side by side
     order: Literal["C", "F"] = "C"  # memory order of the population on a CPU
     table: Buffer | None = None  # of the problem, if local search uses it: one for each lane
     scratch: int = 0  # how many integers a lane has room for

@@ -18,6 +18,7 @@ import numpy as np
 from systola.engines.chains import NO_CHAIN, best_of_chain, init_chain, offer_to_chain
 from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
+from systola.engines.picture import Walks
 from systola.jit.compile import called, inlined
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
@@ -188,4 +189,5 @@ class IteratedLocalSearch:
             steps=max(1000, 20_000 * space.n // per_step),
             keeps_state=choose_proposals(problem),
             memory_size=OUT_OF_ROOM + 1 + self.chains * _REMEMBERED,
+            layout=Walks(self.chains, 2 * self.chains),
         )

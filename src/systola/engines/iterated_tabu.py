@@ -15,6 +15,7 @@ import numpy as np
 
 from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
+from systola.engines.picture import Walks
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.dispatch import dispatched, implementation_of, register
@@ -333,4 +334,5 @@ class IteratedTabu:
             keeps_state=choose_delta_evaluation(problem),
             table=Buffer(2 * space.n * width, None),
             memory_size=OUT_OF_ROOM + 1,
+            layout=Walks(self.chains, self.chains),
         )

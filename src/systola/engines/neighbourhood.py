@@ -15,6 +15,7 @@ import numpy as np
 
 from systola.engines.engine import Design, implement, refuse_if_too_large
 from systola.engines.migration import enable_migration
+from systola.engines.picture import Grid
 from systola.errors import InputError
 from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
 from systola.model.capabilities import EvaluationState, Flips, Repair, Seeding, buffer_of, capability, offers
@@ -312,6 +313,7 @@ class SNS:
             keeps_state=keeps_state,
             steps=max(1, (evaluations_for(n) - cells) // cells),
             shape=(width, n),
+            layout=Grid(self.rows_of_cells),
         )
 
     def _record(self, problem: Problem, length: int, width: int, counts: Array) -> Mesh | RepairingMesh:
@@ -331,9 +333,12 @@ class SNS:
         )
 
     @staticmethod
-    def rows_of_cells(design: Design, slots: Array, step: int) -> tuple[Array]:
-        """Which row the solution of each cell has after `step` steps; [width, length]."""
+    def rows_of_cells(
+        design: Design, slots: Array, step: int, i: Array | None = None, j: Array | None = None
+    ) -> tuple[Array]:
+        """Which row the solution of each of the cells [i, j] has after `step` steps; by default of all cells."""
         width, length = design.shape or (0, 0)
-        i, j = np.meshgrid(np.arange(width), np.arange(length), indexing="ij")
+        if i is None or j is None:
+            i, j = np.indices((width, length))
         down = step // length if design.record.moving else 0
         return ((i - down) % width * length + (j - step) % length,)

@@ -16,6 +16,7 @@ import numpy as np
 
 from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
+from systola.engines.picture import Grid, alternating
 from systola.errors import InputError
 from systola.jit.compile import inlined
 from systola.model.encodings import Array, Bits
@@ -198,6 +199,8 @@ class SGA:
             per_step=size,
             keeps_state=keeps_state,
             steps=l * tau,
+            shape=(1, size),
+            layout=Grid(alternating),
         )
 
 

@@ -36,6 +36,7 @@ from systola.engines.constrained_dominance import (
     weakly_dominates,
 )
 from systola.engines.engine import Design, check_number, implement
+from systola.engines.picture import Archive
 from systola.engines.walk import CURRENT, design_walk, explore
 from systola.errors import InputError
 from systola.jit.compile import called
@@ -334,6 +335,7 @@ class PLS:
             candidates=around.size,
             scratch=_DOMINATORS,
             rows_in_use=_find_members,
+            layout=Archive(),
         )
 
     @staticmethod

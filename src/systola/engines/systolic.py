@@ -16,6 +16,7 @@ import numpy as np
 
 from systola.engines.engine import Design, check_number, implement, refuse_if_too_large
 from systola.engines.migration import enable_migration
+from systola.engines.picture import Grid
 from systola.engines.systolic_plan import count_alike, crossover_plan, mutation_plan
 from systola.errors import InputError
 from systola.jit.compile import inlined
@@ -308,15 +309,22 @@ class SGS:
             keeps_state=offers(problem, Flips) and segments is None,
             steps=cells,
             shape=(width, length),
+            layout=Grid(self.rows_of_cells),
             order="F",
         )
 
     @staticmethod
-    def rows_of_cells(design: Design, slots: Array, step: int) -> tuple[Array, Array]:
-        """Which row each cell's horizontal and vertical solution has after `step` steps; each [width, length]."""
+    def rows_of_cells(
+        design: Design, slots: Array, step: int, i: Array | None = None, j: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Which rows the horizontal and vertical solutions of the cells [i, j] have after `step` steps.
+
+        By default of all cells; each [width, length].
+        """
         width, length = design.shape or (0, 0)
         cells = width * length
-        i, j = np.meshgrid(np.arange(width), np.arange(length), indexing="ij")
+        if i is None or j is None:
+            i, j = np.indices((width, length))
         flavour = design.record.flavour
         if flavour == _B:
             h = (i * length + j - step) % cells

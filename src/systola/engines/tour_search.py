@@ -16,6 +16,7 @@ import numpy as np
 
 from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration, replace_if_better
+from systola.engines.picture import Walks
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.records import record_type
@@ -228,4 +229,5 @@ class TourSearch:
             scratch=3 * n + QUEUE + _LOG,
             neighbourhood_state=Buffer(n * candidates * (1 if part.symmetric else 2), np.int32),
             memory_size=OUT_OF_ROOM + 1 + self.chains * _REMEMBERED,
+            layout=Walks(self.chains, self.chains),
         )

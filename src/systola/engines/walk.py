@@ -12,6 +12,7 @@ import numpy as np
 
 from systola.engines.engine import Design
 from systola.engines.migration import replace_if_better
+from systola.engines.picture import Walks
 from systola.jit.compile import called, inlined
 from systola.jit.dispatch import dispatched, implementation_of
 from systola.jit.records import Record
@@ -235,4 +236,5 @@ def design_walk(problem: Problem, neighbourhood: NeighbourhoodPlan, record: Reco
         neighbourhood_state=neighbourhood.neighbourhood_state or Buffer(2, np.int32),
         max_lanes=_MAX_THREADS,
         memory_size=TABU_LIST + neighbourhood.tabu_size,
+        layout=Walks(1, BEST),
     )

@@ -18,20 +18,20 @@ from systola.islands.deme import Deme
 from systola.islands.deme_report import DemeReport, Outcome, ProcessReport, describe, history_of, report_of, summarise
 from systola.islands.islands import Islands
 from systola.islands.message import Message
+from systola.islands.observer import Observer
 from systola.islands.plan import Plan
 from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes, Transport, World
 from systola.islands.worker import Worker
 from systola.model.encodings import Solutions
-from systola.model.population import Population, ranks_above
-from systola.model.problem import Problem, record_of, space_of
+from systola.model.population import Population
+from systola.model.problem import Problem, space_of
 from systola.run.budget import FOREVER, Budget, Spent, Stop
 from systola.run.ending import ask_to_stop, time_limit
 from systola.run.execution import REPORT_SECONDS, Callback, Progress
 from systola.run.search import Found
+from systola.run.signals import Interruption, called_on
 from systola.run.trace import Trace
-from systola.run.units import objective_of, violation_of
-from systola.signals import Interruption, called_on
 
 
 @dataclass
@@ -70,6 +70,7 @@ class Archipelago:
 
     def __post_init__(self) -> None:
         self._budget = Budget(self.stop, self.plan.per_step)
+        self._observer = Observer(self.plan, self._budget.in_steps(self.plan.started), self.clock)
 
     @property
     def problem(self) -> Problem:
@@ -297,28 +298,10 @@ class Archipelago:
         self._asked = time.perf_counter()
 
     def _report_progress(self, stage: str) -> bool:
-        """Tell how far the demes of this process have got; whether the run shall end.
-
-        By what they have noted themselves: others may be at work in their sessions.
-        """
-        started = [deme for deme in self.demes if deme.history]
-        if self.callback is None or not started:
+        """Tell how far the demes of this process have got; whether the run shall end."""
+        told = self._observer.progress(stage, self.demes) if self.callback else None
+        if self.callback is None or told is None:
             return False
-        problem, seconds = self.plan.problem, self.clock()
-        measures, step = started[0].latest[2], max(deme.step for deme in started)
-        for deme in started[1:]:
-            if ranks_above(record_of(problem), deme.latest[2], measures):
-                measures = deme.latest[2]
-        told = Progress(
-            stage,
-            step,
-            sum(deme.search.evaluations for deme in self.demes),
-            seconds,
-            objective_of(problem, measures),
-            violation_of(problem, measures),
-            self._budget.in_steps(self.plan.started).fraction(Spent(step, seconds=seconds)),
-            sum(deme.search.memory for deme in self.demes),
-        )
         try:
             return bool(self.callback(told))
         except Exception as error:  # the run is not lost for it: it ends well, and then the error is raised

@@ -53,6 +53,7 @@ class Deme:
     counters: Counters = field(default_factory=Counters)
     history: list[Event] = field(default_factory=list)  # better and better, at exports and imports
     provisional: Event | None = None  # what is better still, where a run ends between two of them
+    best_row: Array = field(default_factory=lambda: np.zeros(0), init=False)  # of storage: the best solution noted
     _elites: list[Array] = field(default_factory=list)
     _serials: dict[int, int] = field(default_factory=dict)
 
@@ -92,6 +93,7 @@ class Deme:
         if not self.history or self.session.best_bytes != self.history[-1][2].tobytes():
             best = self.session.best()
             event = self.step, seconds, best.score[0].copy()
+            self.best_row = best.best[0].copy()
             if not stopped:
                 self.provisional = event
             else:
@@ -153,6 +155,11 @@ class Deme:
             self.counters.received += 1
 
     @property
+    def messages_sent(self) -> dict[int, int]:
+        """To each neighbour; any thread may ask."""
+        return dict(self._serials)
+
+    @property
     def waiting(self) -> int:
         """Solutions in the pool."""
         return int(self.pool.state[COUNT])
@@ -183,6 +190,7 @@ class Deme:
         if wrong:
             raise InputError(f"the checkpoint's {wrong} does not fit these islands")
         self.search.restore(state, arrays)
+        self.best_row = self.session.best().best[0].copy()
         for name, values in self.pool._asdict().items():
             values[...] = arrays[f"pool.{name}"]
         self.goal = int(state["goal"])

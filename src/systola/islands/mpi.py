@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import sys
 import time
 from collections import defaultdict
@@ -121,6 +122,7 @@ class MpiWorld:
         self.has_met = False
         self.reporter: int | None = None  # who says why the job ends, if all know that it does
         self._meeting = communicator.Dup()
+        self.job: str = communicator.bcast(secrets.token_hex(8))  # what all processes call it
 
     def connect(self, owners: Sequence[int], slots: int, rate: int, row: Array) -> MpiTransport:
         return MpiTransport(self.communicator, owners, slots, rate, row)

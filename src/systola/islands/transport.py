@@ -74,6 +74,7 @@ class World(Protocol):
 
     rank: int
     size: int
+    job: str  # what all of them call it
 
     def connect(self, owners: Sequence[int], slots: int, rate: int, row: Array) -> Transport:
         """This process's end of a transport for solutions like this row, between demes with these ranks."""

@@ -35,6 +35,14 @@ class Population(NamedTuple):
     candidate_moves: Array  # [candidates] the numbers of the moves to them
 
 
+class Standing(NamedTuple):
+    """What of a population says how good it is now, for pictures."""
+
+    scores: Array
+    slots: Array
+    memory: Array
+
+
 class Lanes(NamedTuple):
     """Workspace and memory of each lane."""
 

@@ -19,7 +19,8 @@ from systola.jit.digest import digest_of_data, digest_of_functions
 from systola.jit.dispatch import Implementation, register, register_helpers
 from systola.jit.records import record_type
 from systola.model.capabilities import Capability, check_capabilities
-from systola.model.encodings import Encoding
+from systola.model.drawing import Drawing
+from systola.model.encodings import Array, Encoding
 from systola.model.fields import plain, unpack
 from systola.model.incremental import with_defaults
 from systola.model.names import Names, check_names, label, labels_from_fields
@@ -43,6 +44,7 @@ _TAKEN = (
     "capabilities",
     "check",
     "derive",
+    "draw",
     "encoding",
     "names",
     "structure",
@@ -126,6 +128,26 @@ class Problem:
         """Set fields declared with `init=False`."""
         for name, value in values.items():
             object.__setattr__(self, name, plain(value, name))
+
+    def draw(self, x: Array) -> Drawing | None:
+        """How people like to see a solution; override it for a picture of your own.
+
+        It is called in plain Python, with decisions as `evaluate` gets them, never in kernels. By default a declared
+        `Chain` with `coordinates` is a tour, and other solutions are cells: what is chosen, assigned or ordered.
+
+        Parameters
+        ----------
+        x : array
+            The decisions.
+
+        Returns
+        -------
+        Drawing or None
+            None if there is nothing to see, as in very long solutions.
+        """
+        from systola.model.decision_drawing import draw_decisions  # which reads what this module makes
+
+        return draw_decisions(self, np.asarray(x))
 
     def summary(self) -> str:
         """How solutions are measured, what moves cost, and what declaring more would gain: several lines for people."""

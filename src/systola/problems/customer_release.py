@@ -13,10 +13,12 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.model.capabilities import Flips
+from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Binary
 from systola.model.fields import plain
-from systola.model.names import Names
+from systola.model.names import Names, labels_of
 from systola.model.problem import Problem
+from systola.problems.drawings import Bar, bar_of_chosen, draw_bars
 from systola.problems.limits import WIDE, check_whole_number, exact_sum, refuse_beyond, whole_numbers
 from systola.simd.bits import bit
 
@@ -155,6 +157,17 @@ class CustomerRelease(Problem):
                     cost += self.costs[r]
                     break
         return profit, cost
+
+    def draw(self, x: Array) -> Drawing:
+        """The profit of chosen customers, of all, and what their requirements cost, up to the budget."""
+        names = labels_of(self).of_decisions(len(x))
+        needed = np.unique(np.repeat(np.arange(len(self.costs)), np.diff(self.starts))[x[self.customers] > 0])
+        costs = [float(self.costs[r]) for r in needed]
+        bars = [
+            bar_of_chosen("profit", self.profits, x, names, max(int(self.profits.sum()), 1)),
+            Bar("cost", costs, [f"requirement {r}" for r in needed], float(self.budget)),
+        ]
+        return draw_bars(bars, f"{sum(map(bool, x)):,} of {len(x):,} customers chosen")
 
     def fitness(self, measures):
         return measures[0] - max(measures[1] - self.budget, 0) * self.price

@@ -8,10 +8,12 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.model.capabilities import Construction, Flips
+from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Binary
-from systola.model.names import Names
+from systola.model.names import Names, labels_of
 from systola.model.problem import Problem
 from systola.model.rng import STEP, draw
+from systola.problems.drawings import bar_of_chosen, draw_bars
 from systola.problems.limits import check_whole_number, whole_numbers
 from systola.problems.two_sums import SEGMENTS, entries_of
 from systola.simd.bits import bit
@@ -50,6 +52,12 @@ class Knapsack(Problem):
                 profit += self.profits[i]
                 weight += self.weights[i]
         return profit, weight
+
+    def draw(self, x: Array) -> Drawing:
+        """A bar of the weights of chosen items, up to the capacity."""
+        names = labels_of(self).of_decisions(len(x))
+        bar = bar_of_chosen("weight", self.weights, x, names, self.capacity)
+        return draw_bars([bar], f"profit {int(self.profits[np.flatnonzero(x)].sum()):,}")
 
     def fitness(self, measures):
         return measures[0] - max(measures[1] - self.capacity, 0) * self.capacity

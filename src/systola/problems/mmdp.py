@@ -14,13 +14,16 @@ import numpy as np
 from systola.errors import InputError
 from systola.jit.compile import inlined
 from systola.model.capabilities import Buffer, Flips, Segments
+from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Binary
 from systola.model.problem import Problem
+from systola.problems.drawings import draw_blocks
 from systola.simd.bits import bit, count_ones, ones_below
 
 # Table 2 of Pedemonte, Luna, Alba 2014, in millionths: by the number of ones.
 _UNIFORM, _MIDDLE, _BESIDE = 1_000_000, 640_576, 360_384
 BLOCK_VALUES = np.array([_UNIFORM, 0, _BESIDE, _MIDDLE, _BESIDE, 0, _UNIFORM], np.int64)
+_SHADES = {_UNIFORM: 2, _MIDDLE: 0, _BESIDE: 5, 0: 9}  # colours of drawings, by value
 
 _WINDOW = 48
 _BLOCKS = 8  # in a window
@@ -221,6 +224,14 @@ class MMDP(Problem):
                 ones += x[i]
             total += self.values[ones]
         return total
+
+    def draw(self, x: Array) -> Drawing | None:
+        """A square for each block: green if it is worth most, blue if it is where the deception leads."""
+        ones = np.asarray(x, np.int64).reshape(-1, 6).sum(axis=1)
+        shades = [_SHADES[int(BLOCK_VALUES[k])] for k in ones]
+        solved = int((BLOCK_VALUES[ones] == _UNIFORM).sum())
+        labels = [f"block {k + 1}: {count} ones" for k, count in enumerate(ones)]
+        return draw_blocks(shades, labels, f"{solved:,} of {len(ones):,} blocks solved")
 
     def flip(self, x, row, i, state):
         ones = np.int64(0)

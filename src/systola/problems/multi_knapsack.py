@@ -16,10 +16,12 @@ import numpy as np
 from systola.errors import InputError
 from systola.jit.compile import inlined
 from systola.model.capabilities import Bound, Buffer, Construction, EvaluationState, Flips, Repair, Seeding
+from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Binary
-from systola.model.names import Names
+from systola.model.names import Names, labels_of
 from systola.model.problem import Problem
 from systola.model.rng import STEP, below, draw
+from systola.problems.drawings import bar_of_chosen, draw_bars
 from systola.problems.limits import NARROW, WIDE, exact_sum, refuse_beyond, whole_numbers
 from systola.simd.bits import bit, count_ones, segment_mask, toggle
 from systola.simd.rows import add_line, add_marked, largest, largest_with, padded
@@ -113,6 +115,15 @@ class MultiKnapsack(Problem):
                     load += self.weights[i, j]
             worst = max(worst, load - self.capacities[i])
         return profit, worst
+
+    def draw(self, x: Array) -> Drawing:
+        """A bar for each capacity, of the weights of chosen items."""
+        names = labels_of(self).of_decisions(len(x))
+        bars = [
+            bar_of_chosen(f"capacity {k + 1}", row / self.scale, x, names, limit / self.scale)
+            for k, (row, limit) in enumerate(zip(self.weights, self.capacities, strict=True))
+        ]
+        return draw_bars(bars, f"profit {self.profits[np.flatnonzero(x)].sum() / self.scale:,g}")
 
     def fitness(self, measures):
         # Eq. 4 multiplied by wmin, so that it stays an integer.

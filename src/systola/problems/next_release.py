@@ -10,10 +10,12 @@ from fractions import Fraction
 
 from systola.errors import InputError
 from systola.model.capabilities import Flips, TieBreak
+from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Binary
-from systola.model.names import Names
+from systola.model.names import Names, labels_of
 from systola.model.objective import fitness
 from systola.model.problem import MAXIMISE, MINIMISE, Problem
+from systola.problems.drawings import bar_of_chosen, draw_bars
 from systola.problems.limits import WIDE, exact_sum, refuse_beyond, whole_numbers
 from systola.problems.two_sums import SEGMENTS, entries_of
 from systola.simd.bits import bit
@@ -78,6 +80,15 @@ class NextRelease(Problem):
                 cost += self.costs[j]
                 value += self.values[j]
         return cost, value
+
+    def draw(self, x: Array) -> Drawing:
+        """What chosen requirements cost and are worth, of all."""
+        names = labels_of(self).of_decisions(len(x))
+        bars = [
+            bar_of_chosen("cost", self.costs, x, names, self.all_cost),
+            bar_of_chosen("value", self.values, x, names, self.all_value),
+        ]
+        return draw_bars(bars, f"{sum(map(bool, x)):,} of {len(x):,} requirements chosen")
 
     def fitness(self, measures):
         # Eqs. 11 to 13, multiplied by parts * all_cost * all_value.

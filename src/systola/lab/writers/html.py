@@ -26,7 +26,16 @@ _SORT_FROM = 2  # rows: fewer have one order
 
 def write(report: Report) -> str:
     """The page."""
-    style, script = _read("report.css"), _read("report.js")
+    body = "\n".join([_contents(report), "<main>", fragment(report), "</main>"])
+    return _page(report.title, body, _read("report.js"))
+
+
+def write_page(title: str, body: str, script: str) -> str:
+    """A page of its own, in the style of reports; `body` is HTML already."""
+    return _page(title, f"<main>{body}</main>", script)
+
+
+def _page(title: str, body: str, script: str) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     # Pictures have styles of their own, which only 'unsafe-inline' allows.
     policy = (
@@ -42,14 +51,11 @@ def write(report: Report) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
-            f"<title>{escape(report.title)}</title>",
-            f"<style>{style}</style>",
+            f"<title>{escape(title)}</title>",
+            f"<style>{_read('report.css')}</style>",
             "</head>",
             "<body>",
-            _contents(report),
-            "<main>",
-            fragment(report),
-            "</main>",
+            body,
             f"<script>{script}</script>",
             "</body>",
             "</html>",

@@ -109,6 +109,8 @@ class Chain(Part):
         links.
     first, last
         ``(self, a)``: what it costs that item a is the first, or the last, of a chain that is not cyclic.
+    coordinates
+        The name of a field with two numbers for each item, where it is on a map; solutions are drawn on it.
     """
 
     encodings = (Permutation,)
@@ -119,13 +121,15 @@ class Chain(Part):
     symmetric: bool = False
     first: Function | None = None
     last: Function | None = None
+    coordinates: str | None = None
 
     def check(self, owner: str, objectives: int) -> None:
         super().check(owner, objectives)
         for name in ("cyclic", "symmetric"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"`{name}` in Chain of {owner} must be True or False, but got {getattr(self, name)!r}")
-
+        if self.coordinates is not None and not isinstance(self.coordinates, str):
+            raise InputError(f"`coordinates` in Chain of {owner} must name a field, but got {self.coordinates!r}")
         if self.cyclic and (self.first or self.last):
             raise InputError(f"a cyclic chain has no first and no last item, but Chain of {owner} says what they cost")
 

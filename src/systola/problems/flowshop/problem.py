@@ -14,9 +14,11 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.model.capabilities import BestInsertion, Bound, Buffer, EvaluationState, InsertionBlocks
+from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Permutation
-from systola.model.names import Names
+from systola.model.names import Names, labels_of
 from systola.model.problem import MINIMISE, Problem, space_of
+from systola.problems.drawings import draw_gantt
 from systola.problems.flowshop import schedules
 from systola.problems.limits import NARROW, WIDE, refuse_beyond, whole_numbers
 
@@ -199,6 +201,12 @@ class Flowshop(Problem):
             + self.factors[2] * measures[2]
             + self.factors[3] * measures[3]
         )
+
+    def draw(self, x: Array) -> Drawing:
+        """A Gantt chart."""
+        done = self.schedule(x)
+        names = labels_of(self).of_values(np.arange(len(x)))
+        return draw_gantt(done, self.times, np.asarray(x), names, f"makespan {int(done[-1, -1]):,}")
 
     def schedule(self, x: Sequence[int] | Array) -> Array:
         """When each job is done on each machine, jobs in the order of the solution; a job's work begins at its

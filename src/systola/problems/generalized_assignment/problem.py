@@ -13,9 +13,11 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.model.capabilities import Bound, Buffer, EvaluationState, LocalSearch, Reassignments
+from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Integers
-from systola.model.names import Names
+from systola.model.names import Names, labels_of
 from systola.model.problem import MAXIMISE, MINIMISE, Problem
+from systola.problems.drawings import bar_of_chosen, draw_bars
 from systola.problems.generalized_assignment import ejection
 from systola.problems.generalized_assignment.improvement import find_lightest, move_job, search_quickly
 from systola.problems.generalized_assignment.relaxation import Relaxation, relax
@@ -109,6 +111,18 @@ class GeneralizedAssignment(Problem):
         for agent in range(len(loads)):
             unfitness += max(loads[agent] - self.capacities[agent], 0)
         return cost, unfitness
+
+    def draw(self, x: Array) -> Drawing:
+        """A row for each agent: its jobs as wide as they load it, up to its capacity."""
+        x = np.asarray(x)
+        labels = labels_of(self)
+        agents, jobs = labels.of_values(np.arange(len(self.capacities))), labels.of_decisions(self.jobs)
+        bars = [
+            bar_of_chosen(f"agent {agents[k]}", self.loads[k], x == k, [f"job {job}" for job in jobs], capacity)
+            for k, capacity in enumerate(self.capacities)
+        ]
+        what = "profit" if self.maximise else "cost"
+        return draw_bars(bars, f"{what} {int(self.costs[x, np.arange(self.jobs)].sum()):,}")
 
     def fitness(self, measures):
         return self.sign * measures[0] - self.price * measures[1]
