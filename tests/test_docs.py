@@ -58,6 +58,7 @@ PLAIN = {
 }
 # Too long to execute here, or in need of a GPU: only their options are checked.
 LONG = {
+    "systola solve knapsack:1000-1000 --algorithm sgs-b --seconds 60 --log sgs.log",
     "systola solve knapsack:1000-1000",
     "systola solve knapsack:1000-1000 --backend cuda",
     "systola solve gap:e-20x400 --algorithm ssga --islands 4 --seconds 5",
@@ -225,7 +226,7 @@ def test_lists_name_what_is_there() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.name)
 def test_examples(example: Path, tmp_path: Path) -> None:
-    if "lab.plots" in example.read_text(encoding="utf-8"):
+    if "systola.lab" in example.read_text(encoding="utf-8"):
         pytest.importorskip("matplotlib", reason="needs the extra plots")
     done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -241,6 +242,8 @@ def test_links(page: Path) -> None:
 def test_images_are_small() -> None:
     for image in (ROOT / "docs" / "images").rglob("*.png"):
         assert image.stat().st_size < LARGEST_IMAGE, f"{image.name} is too large for a page"
+    for film in (ROOT / "docs" / "images").rglob("*.gif"):
+        assert film.stat().st_size < 3 * LARGEST_IMAGE, f"{film.name} is too large for a page"
 
 
 def all_commands() -> list[tuple[str, click.Command]]:

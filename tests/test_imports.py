@@ -10,7 +10,7 @@ import systola
 ROOT = Path(systola.__file__).parent
 # Each layer may import itself and those before it.
 LAYERS = [
-    {"errors", "signals", "version"},
+    {"errors", "version"},
     {"reading"},
     {"files", "jit"},
     {"simd"},
@@ -24,6 +24,7 @@ LAYERS = [
     {"islands"},
     {"black_box"},
     {"solve"},
+    {"warm"},
     {"engine_contract"},
     {"extend"},
     {"formats"},
@@ -34,11 +35,12 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 OPTIONAL = {
-    "matplotlib": {"lab/drawing.py"},
+    "matplotlib": {"lab/style.py"},
     "moocore": set(),
     "mpi4py": {"islands/mpi.py"},
     "networkx": set(),
     "pandas": set(),
+    "PIL": set(),
     "numba.cuda": {"backends/nvidia.py", "backends/cuda.py"},
 }
 # What Numba documents; all else may be otherwise in the next release.

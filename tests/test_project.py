@@ -194,7 +194,7 @@ def test_the_root_has_few_modules() -> None:
 
 
 def test_functions_have_at_most_eight_parameters() -> None:
-    """`solve` has more: all that a user may say of a run."""
+    """`solve` and `ask_and_tell` have more: all that a user may say of a run."""
     long = set()
     for path in (ROOT / "src" / "systola").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -202,4 +202,4 @@ def test_functions_have_at_most_eight_parameters() -> None:
                 arguments = node.args
                 if len([*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]) > 8:
                     long.add(f"{path.name}:{node.name}")
-    assert long == {"solve.py:solve"}
+    assert long == {"solve.py:solve", "solve.py:ask_and_tell"}

@@ -199,7 +199,7 @@ def test_the_exit_code_is_kept_where_code_is_executed_from_strings(tmp_path):
     """As named tuples and dataclasses are, when a signal comes while modules are imported."""
     (tmp_path / "interrupted.py").write_text(
         "import sys\n"
-        "from systola.signals import ended_by_signals\n"
+        "from systola.run.signals import ended_by_signals\n"
         "try:\n"
         "    with ended_by_signals(for_good=True):\n"
         "        exec('import os, signal; os.kill(os.getpid(), signal.SIGTERM)\\nwhile True: pass')\n"

@@ -11,8 +11,9 @@ ENGINES = [sy.SGS("B", length=8, width=2), sy.SGA(size=10), sy.RS(size=7)]
 TINY = sy.RS(size=2)  # steps of two solutions: thousands of them take milliseconds
 
 
-def run(stop, engine=TINY, problem=None, **rest):
-    return sy.solve(problem or small_knapsack(), engine, stop=stop, **rest)
+def run(stop, engine=TINY, problem=None, threads=1, **rest):
+    """By one thread, since steps so short, between threads of a busy machine, are mostly waiting."""
+    return sy.solve(problem or small_knapsack(), engine, stop=stop, threads=threads, **rest)
 
 
 def late_find():
@@ -51,7 +52,7 @@ def test_evaluations_below_the_first_population():
 
 
 def test_seconds():
-    result = run(sy.Seconds(0.15), threads=1)
+    result = run(sy.Seconds(0.15))
     assert result.stop == "seconds"
     assert 0.15 <= result.seconds < 5
     assert result.iterations > 0
@@ -110,14 +111,14 @@ def test_target_does_not_depend_on_the_clock(monkeypatch):
     assert usual.stop == "target"
     assert 0 <= usual.iterations - found_at < usual.trace.stride  # looked at when a sample is taken
     monkeypatch.setattr(systola.run.loop, "CALL_SECONDS", 1e-9)  # as on a machine where a step takes long
-    assert story(run(stop, seed=seed, threads=1)) == story(usual)
+    assert story(run(stop, seed=seed)) == story(usual)
 
 
 @pytest.mark.parametrize("stop", [sy.Stall(600), sy.Evaluations(1501), sy.Iterations(700)], ids=repr)
 def test_other_budgets_do_not_depend_on_the_clock(monkeypatch, stop):
     usual = run(stop)
     monkeypatch.setattr(systola.run.loop, "CALL_SECONDS", 1e-9)
-    assert story(run(stop, threads=1)) == story(usual)
+    assert story(run(stop)) == story(usual)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 import systola as sy
-from systola.lab.drawing import COLOURS, FAINT, INK, SOFT, blank, style
+from systola.lab.style import COLOURS, FAINT, INK, SOFT, blank, style
 
 __all__ = ["COLOURS", "FAINT", "INK", "SOFT", "draw", "map_axes"]
 

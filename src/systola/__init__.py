@@ -70,6 +70,7 @@ from systola.simd.bits import bit
 from systola.solve import ask_and_tell, solve
 from systola.version import __version__
 from systola.view.watching import watch
+from systola.warm import Warmed, warm
 
 __all__ = [
     "EGA",
@@ -145,9 +146,11 @@ __all__ = [
     "Terms",
     "TieBreak",
     "TourSearch",
+    "Warmed",
     "__version__",
     "ask_and_tell",
     "bit",
     "solve",
+    "warm",
     "watch",
 ]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,19 +30,22 @@ from systola.islands.islands import Islands
 from systola.islands.plan import Plan, plan_demes
 from systola.jit.environment import check_environment
 from systola.model.encodings import Array
-from systola.model.problem import Problem, bind, can_compare, is_declared, senses_of, space_of
+from systola.model.problem import Problem, bind, can_compare, senses_of, space_of
 from systola.model.rng import check_seed
 from systola.run.arguments import (
     check_backend,
     check_options,
     check_paths,
     check_problem,
+    default_algorithm,
     limit,
     make_stop,
     within_memory,
 )
 from systola.run.budget import Stop, guard
 from systola.run.checkpoint import read_state
+from systola.run.compiler_process import KernelPlan
+from systola.run.compilers import Compilers, Workshop
 from systola.run.compiling import LOG, telling_of_compiling
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, identify, rows_of
@@ -53,17 +54,15 @@ from systola.run.log import RunLog, as_log
 from systola.run.log_entries import Header
 from systola.run.loop import Run
 from systola.run.outcome import Told, make_result
-from systola.run.probing import compiles, evaluate_interpreted, measures_of
+from systola.run.probing import is_known, measures_of
 from systola.run.race import open_race
 from systola.run.result import Result
 from systola.run.search import Search
 from systola.run.seeds import best_of_runs
-from systola.signals import held_signals, interruptible
+from systola.run.signals import held_signals, interruptible
 
 if TYPE_CHECKING:
     from systola.backends.cuda import Device
-
-_FEW = 5000  # evaluations, up to which `black-box` was better than simulated annealing
 
 
 def solve(
@@ -160,9 +159,9 @@ def solve(
         check_number("seeds", seeds, 1, 10**6)
         one = partial(one, evaluation_seconds=evaluation_seconds)
         return best_of_runs(one, problem, range(seed, seed + seeds), pool)
-    with interruptible():  # until there is something to lose
+    with interruptible(), ExitStack() as cleanup:  # until there is something to lose
         stop, automatic = make_stop(stop), engine in (None, "auto")
-        problem, engine, few = _fit(problem, engine, stop, workers is not None)
+        problem, engine, few = fit(problem, engine, stop, workers is not None)
         stop = guard(stop) if automatic and not few else stop
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
@@ -180,6 +179,10 @@ def solve(
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
+        compilers = Compilers(threads or numba.config.NUMBA_NUM_THREADS if backend == "cpu" else 1)
+        cleanup.callback(compilers.end)
+        if not (box or isinstance(engine, Islands) or is_known(problem, probe)):
+            compilers.start_ahead()
         with telling_of_compiling(type(problem).__name__, callback is None) as probing:
             compiled, measures, dtype = (False, 1, None) if box else measures_of(problem, probe, backend)
         saving, told = (Path(checkpoint) if checkpoint else None, checkpoint_every), book.follow(callback)
@@ -203,24 +206,31 @@ def solve(
         else:
             setup = Setup(problem, designs[0], measures, dtype, seed)
 
-            def open_one(setup: Setup) -> EngineSearch:
+            def open_one(setup: Setup, engine: Engine) -> EngineSearch:
                 with within_memory(problem):
-                    return EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
+                    session = _open_session(setup, backend, threads, device)
+                    workshop = Workshop(compilers, KernelPlan(problem, engine, measures, dtype))
+                    return EngineSearch(setup, session, bool(checkpoint), workshop)
 
             search: Search
             if box:
                 search, box.probe = box, probe
             elif isinstance(engine, Race):
                 search = open_race(engine, setup, stop, open_one)
+                search.compilers = compilers
             else:
-                search = open_one(setup)
+                search = open_one(setup, engine)
             identity = identify(problem, designs[0], engine, seed)
             state = read_state(resume, identity) if resume else None
             run = Run(search, stop, told, *saving, identity, state)
         if book.path is not None:  # before kernels are compiled: whoever watches sees that, too
             book.open(_header_of(run, engine, instance, "cpu" if box else backend, threads), resume is not None)
         with telling_of_compiling(type(problem).__name__, callback is None) as compiling:
+            if isinstance(run, Run):
+                run.on_kernel = compiling.tell_of_kernel
             run.compile()
+        if isinstance(engine, Race):
+            cleanup.pop_all()  # they go on while it runs, and end with it
     LOG.info("%s, %s, seed %d: started", instance or problem, engine.name, seed)
     with held_signals(run.ask_to_stop) as run.interruption, book.watching():
         run.go(given)
@@ -259,7 +269,7 @@ def open_search(
     """
     check_environment()
     seed = check_seed(seed)
-    problem, chosen, _ = _fit(problem, engine, Stop())
+    problem, chosen, _ = fit(problem, engine, Stop())
     if isinstance(chosen, Islands):
         raise InputError("islands are several searches, but one is wanted; name the engine of a deme")
     check_backend(backend, threads)
@@ -307,7 +317,7 @@ def ask_and_tell(
     check_paths(resume=resume)
     book, budget = as_log(log), make_stop(stop)
     book.check()
-    problem, chosen, few = _fit(problem, engine, budget, True)
+    problem, chosen, few = fit(problem, engine, budget, True)
     check_backend(backend, None)
     refuse_other_ways("where you measure solutions", chosen, backend, None)
     assert not isinstance(chosen, Islands)
@@ -324,7 +334,7 @@ def ask_and_tell(
     return asking
 
 
-def _fit(
+def fit(
     problem: Problem, engine: Engine | Islands | str | None, stop: Stop, elsewhere: bool = False
 ) -> tuple[Problem, Engine | Islands, bool]:
     """A problem that can be solved, the engine that is meant, and whether by default few evaluations are made."""
@@ -345,27 +355,6 @@ def _fit(
             "PLS, which finds a front"
         )
     return problem, engine, elsewhere
-
-
-def default_algorithm(problem: Problem, elsewhere: bool, stop: Stop) -> str:
-    """What is taken if no engine is named: for few evaluations another one than for many.
-
-    They are few where solutions are measured elsewhere; by the budget; and by how long one takes, where Numba cannot
-    compile it and the budget is in seconds.
-    """
-    if elsewhere:
-        return "black-box"
-    if type(problem).__module__.startswith("systola.") or is_declared(problem):
-        return "auto"
-    expected = math.inf if stop.evaluations is None else stop.evaluations
-    if stop.seconds is not None and not numba.config.DISABLE_JIT:
-        example = problem.encoding.example(space_of(problem))
-        if not compiles(problem, example):
-            began = time.perf_counter()
-            with suppress(Exception):  # whatever it is, the run will tell it
-                evaluate_interpreted(problem, example)
-            expected = min(expected, stop.seconds / max(1e-9, time.perf_counter() - began))
-    return "black-box" if expected < _FEW else "auto"
 
 
 def _open_session(setup: Setup, backend: str, threads: int | None, device: Device | None) -> Session:

@@ -87,7 +87,7 @@ def test_infeasible_runs_are_told_in_a_convergence_plot(saved, tmp_path, capsys)
     never.save(tmp_path / "never")
     target = tmp_path / "picture.svg"
     assert not main(["draw", "convergence", str(saved / "alone"), str(tmp_path / "never"), "--output", str(target)])
-    assert "sga (1 of 1 runs infeasible)" in target.read_text()
+    assert "sga (1 of 1 infeasible)" in target.read_text()
     with pytest.raises(SystemExit):
         main(["draw", "convergence", str(tmp_path / "never"), "--output", str(target)])
     assert "a convergence plot needs one feasible run or more" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import refused
+from lab.page import Page
 from systola.lab import experiment
 from systola.lab.reproductions import sgs as reproduction
 from systola.lab.reproductions import sns as neighbourhood_paper
@@ -96,12 +97,21 @@ def test_more_runs_add_to_the_store(call, runs_here, monkeypatch):
 
 def test_plots(call, runs_here):
     pytest.importorskip("matplotlib", reason='needs the extra "plots"')
-    assert call("compare", *PAIR, "--plots", "pictures")[0] == 0
+    reports = ["--html", "told/found.html", "--report", "told/found.md"]
+    assert call("compare", *PAIR, "--plots", "pictures", "--columns", 1, *reports)[0] == 0
     pictures = sorted(Path("pictures").iterdir())
     assert [picture.name for picture in pictures] == [
         "knapsack-20-100-boxplots.png",
         "knapsack-20-100-convergence.png",
+        "knapsack-20-100-run-times.png",
     ]
+    page = Page(Path("told/found.html").read_text())
+    assert page.fetched() == []
+    assert len(page.of("svg")) == 3
+    assert "3 of 6 runs ended with an infeasible solution." in page.text
+    assert "systola compare knapsack:20-100 --algorithms rs,sga --set size=8 --iterations 4 --runs 3" in page.text
+    assert "3 runs are too few" in page.text
+    assert len(list(Path("told/found-pictures").iterdir())) == 3
     for picture in pictures:
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert picture.stat().st_size > 5000
@@ -139,7 +149,7 @@ def test_feasible_runs_rank_before_infeasible_ones(call, runs_here):
 
     pytest.importorskip("matplotlib", reason='needs the extra "plots"')
     assert call("compare", *UNEQUAL, "--plots", "pictures")[0] == 0
-    assert len([*Path("pictures").iterdir()]) == 2
+    assert len([*Path("pictures").iterdir()]) == 3
 
 
 def test_an_edited_file_is_run_again(call, runs_here):
@@ -176,6 +186,11 @@ def test_plots_without_a_feasible_run(call, runs_here):
         (["missing.txt", "--algorithms", "rs,sga"], "there is none at 'missing.txt'"),
         (["knapsack:20-100", "--algorithms", "rs,sga", "--store", "."], "a store must be"),
         pytest.param(["knapsack:20-100", "--algorithms", "rs,sga", "--store", "file/x.sqlite"], "store"),
+        (
+            ["knapsack:20-100", "--algorithms", "rs,sga", "--html", "found.docx"],
+            "a report ends in .txt, .md",
+        ),
+        (["knapsack:20-100", "--algorithms", "rs,sga", "--html", "file/x.html"], "report"),
         pytest.param(["knapsack:20-100", "--algorithms", "rs,sga", "--workers", "-1"], "workers"),
         pytest.param(
             ["knapsack:20-100", "--algorithms", "rs,sga", "--seed", "-1", "--workers", "0"],

@@ -2,9 +2,11 @@
 
 from dataclasses import fields
 
+import numpy as np
 import pytest
 
 import systola as sy
+from model.declared_problems import Tardiness
 from systola.engines.catalog import engine_names, make_engine, settings_of
 from systola.engines.presets import memetic, pugace, recommend
 from systola.engines.race import race
@@ -52,6 +54,9 @@ def test_presets():
     assert memetic(Visit(5)).local_search == "descent"
     assert recommend(Colours(5)) == recommend(Visit(5)) == race(Visit(5))
     assert recommend(Bounded(5)) == sy.SimulatedAnnealing()
+    assert recommend(Tardiness(*np.ones((3, 5), np.int64))) == sy.Race(
+        (sy.SimulatedAnnealing(), sy.IteratedLocalSearch())
+    )
     assert recommend(open_instance("flowshop:6x3").problem) == sy.IteratedGreedy()
     assert recommend(open_instance("flowshop:6x3?objectives=makespan,tardiness").problem) == sy.PLS()
     with pytest.raises(sy.InputError, match="for permutations, but Colours is encoded as Digits; choose auto"):

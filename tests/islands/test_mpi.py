@@ -14,6 +14,7 @@ import pytest
 
 from processes import allowed_seconds, end, wait_for, wait_for_stage
 from systola.lab.machine import Machine
+from systola.run.log_reading import read_log
 
 pytest.importorskip("mpi4py", reason="needs the extra mpi")
 MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -54,12 +55,21 @@ def told(result):
 
 
 @pytest.mark.parametrize(("demes", "ranks"), [(3, 4), (9, 2)], ids=["3", "9"])
-def test_synchronous_ranks_give_the_same_as_threads(demes, ranks):
-    """A rank without a deme, and ranks with several."""
+def test_synchronous_ranks_give_the_same_as_threads(tmp_path, demes, ranks):
+    """A rank without a deme, and ranks with several; with logs and without."""
     arguments = ["--islands", str(demes), "--migration", "synchronous=true", "--iterations", "300"]
-    found = solve(arguments, ranks)
+    found = solve([*arguments, "--log", str(tmp_path / "run.log")], ranks)
     assert found["islands"]["ranks"] == ranks
     assert told(found) == told(alone(arguments))
+    logs = [read_log(tmp_path / f"run.rank-{rank}.log") for rank in range(ranks)]
+    assert len(list(tmp_path.iterdir())) == ranks
+    assert len({log[0]["id"] for log in logs}) == len({log[0]["run"] for log in logs}) == 1
+    assert [(log[0]["rank"], log[0]["ranks"]) for log in logs] == [(rank, ranks) for rank in range(ranks)]
+    assert all(log[-1]["best"] == [found["objective"]] for log in logs)
+    best = [log[-2]["picture"]["best"] for log in logs if log[-2]["kind"] == "frame"]
+    assert [[place for place in range(demes) if row[place] is not None] for row in best] == [
+        list(range(rank, demes, ranks)) for rank in range(min(ranks, demes))
+    ]  # each process tells of its own demes
 
 
 def test_no_solution_is_lost_or_doubled():

@@ -97,13 +97,14 @@ def overlap(figure: Any, texts: list[Any]) -> bool:
 @needs("matplotlib", "plots")
 class TestDrawn:
     def test_front_is_steps_and_points(self) -> None:
-        (axes,) = front_plots.plot_front(FRONTS, LABELS, title="Demo").axes
+        figure = front_plots.plot_front(FRONTS, LABELS, title="Demo")
+        (axes,) = figure.axes
         steps, dominated, others, none = axes.get_lines()
         assert (steps.get_drawstyle(), steps.get_xydata().tolist()) == ("steps-post", [[1, 4], [2, 2], [3, 1]])
         assert (dominated.get_linestyle(), dominated.get_xydata().tolist()) == ("None", [[3, 3]])
         assert (others.get_xydata().tolist(), none.get_xydata().tolist()) == ([[2, 5], [4, 4]], [])
         assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title(loc="left")) == (*LABELS, "Demo")
-        assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b"]
 
     @pytest.mark.parametrize(
         ("senses", "wanted"),
@@ -151,7 +152,7 @@ class TestDrawn:
         assert median[0] == pytest.approx([1, far[1]])
         assert median[-1] == pytest.approx([far[0], 2])
         assert len(axes.collections) == 2
-        assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a (3)", "b (1)"]
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a (3)", "b (1)"]
         assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title(loc="left")) == (*LABELS, "Runs")
         front_plots.save(figure, tmp_path / "attainment.pdf")
         assert (tmp_path / "attainment.pdf").read_bytes().startswith(b"%PDF")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 from conftest import imports, needs
+from systola.engines.catalog import engine_names
 from systola.errors import InputError, MissingExtra
 from systola.lab import plots
+from systola.lab.runtime_plot import plot_runtimes
+from systola.lab.style import _PLACES, WIDTHS, Look, looks
 
 CURVES = {"sgs-b": [([10, 20, 40], [9.0, 5.0, 1.0]), ([10, 30], [7.0, 3.0]), ([20, 25], [8.0, 2.0])]}
 
@@ -91,7 +94,8 @@ def test_bad_surfaces(rows: Any, shares: list[float], words: str) -> None:
 @needs("matplotlib", "plots")
 class TestDrawn:
     def test_convergence_is_the_median_of_steps(self) -> None:
-        (axes,) = plots.convergence(CURVES, label="Error", title="Demo").axes
+        figure = plots.convergence(CURVES, label="Error", title="Demo")
+        (axes,) = figure.axes
         (line,) = axes.get_lines()
         x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
         assert x[0] == 20  # where the last run starts
@@ -103,7 +107,7 @@ class TestDrawn:
             "Error",
             "Demo",
         )
-        assert [text.get_text() for text in axes.get_legend().get_texts()] == ["sgs-b"]
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["sgs-b"]
 
     def test_convergence_band_holds_the_quartiles(self) -> None:
         (axes,) = plots.convergence(CURVES).axes
@@ -146,9 +150,9 @@ class TestDrawn:
         assert len(looks) == 12
 
     def test_infeasible_runs_are_marked(self) -> None:
-        (axes,) = plots.convergence({**CURVES, "sga": []}, infeasible={"sgs-b": 1, "sga": 2}).axes
-        shown = [text.get_text() for text in axes.get_legend().get_texts()]
-        assert shown == ["sgs-b (1 of 4 runs infeasible)", "sga (2 of 2 runs infeasible)"]
+        figure = plots.convergence({**CURVES, "sga": []}, infeasible={"sgs-b": 1, "sga": 2})
+        shown = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert shown == ["sgs-b (1 of 4 infeasible)", "sga (2 of 2 infeasible)"]
         with pytest.raises(InputError, match="one feasible run"):
             plots.convergence({"sga": []}, infeasible={"sga": 2})
         (axes,) = plots.boxplots({"a": [1.0, 2.0], "b": []}, infeasible={"a": [9.0], "b": [7.0, 8.0]}).axes
@@ -204,3 +208,67 @@ class TestDrawn:
             plots.save(figure, tmp_path / "plot.doc")
         with pytest.raises(InputError, match="folder"):
             plots.save(figure, tmp_path / "nowhere" / "plot.png")
+
+
+@needs("matplotlib", "plots")
+class TestStyle:
+    CURVES = {name: [([1, 9, 90], [k + 1.0, k, k / 2])] for k, name in enumerate(("rs", "x" * 90, "_a$b$_c", "sgs-b"))}
+
+    def test_an_algorithm_looks_the_same_everywhere(self) -> None:
+        mine = looks(["sgs-b", "own.py:Mine", "rs"])
+        assert (
+            looks(["rs", "ega", "sgs-b"])["sgs-b"] == mine["sgs-b"] == looks(["sgs-b (published)"])["sgs-b (published)"]
+        )
+        assert looks(["own.py:Mine"])["own.py:Mine"] == looks(["tabu", "own.py:Mine", "a"])["own.py:Mine"]
+        assert looks(["sgs-b"])["sgs-b"] == Look("#0072B2", "-", "o")  # for ever: papers have been printed with it
+
+    def test_algorithms_look_different(self) -> None:
+        assert {name for name in engine_names() if name not in _PLACES} == set()
+        assert len({(look.colour, look.dashes) for look in looks(map(str, range(28))).values()}) == 28
+        assert len(set(looks(engine_names()).values())) == len(engine_names())
+        papers = looks(["rs", "sga", "ega", "sgs-t", "sgs-e", "sgs-v", "sgs-b"])
+        assert len({look.colour for look in papers.values()}) == 7
+
+    @pytest.mark.parametrize("columns", [1, 2])
+    def test_nothing_is_clipped(self, columns: Literal[1, 2]) -> None:
+        samples = {name: list(runs[0][1]) for name, runs in self.CURVES.items()}
+        for figure in (
+            plots.convergence(self.CURVES, optimum=-2.0, title="t" * 99, columns=columns),
+            plots.boxplots(samples, optimum=1e9, title="t" * 99, columns=columns),
+            plot_runtimes(self.CURVES, 0.0, minimise=True, title="t" * 99, columns=columns),
+        ):
+            assert figure.get_size_inches()[0] == WIDTHS[columns]
+            figure.draw_without_rendering()
+            drawn, page = figure.get_tightbbox(), figure.bbox_inches
+            assert drawn.x0 >= page.x0
+            assert drawn.x1 <= page.x1
+            assert drawn.y0 >= page.y0
+            assert drawn.y1 <= page.y1
+
+    def test_the_optimum_is_a_line(self) -> None:
+        (axes,) = plots.convergence(self.CURVES, optimum=-2.0).axes
+        assert list(axes.get_lines()[-1].get_ydata()) == [-2.0, -2.0]
+        assert axes.get_ylim()[0] < -2.0
+        (axes,) = plots.boxplots({"a": [1.0, 2.0]}, optimum=9.0).axes
+        assert axes.get_xlim()[1] > 9.0
+
+    def test_the_order_is_that_of_the_tables(self) -> None:
+        figure = plots.convergence({"b": [([1], [1.0])], "sgs-b": [([1], [2.0])], "a": [([1], [3.0])]})
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["b", "sgs-b", "a"]
+        (axes,) = plots.boxplots({"b": [1.0], "sgs-b": [2.0], "a": [3.0]}).axes
+        ticks = dict(zip(axes.get_yticks(), [text.get_text() for text in axes.get_yticklabels()], strict=True))
+        assert [ticks[place] for place in sorted(ticks, reverse=True)] == ["b", "sgs-b", "a"]
+
+    def test_run_times_count_runs_without_a_feasible_solution(self) -> None:
+        curves = {"a": [([10, 20, 40], [120.0, 102.0, 100.0])], "b": []}
+        (axes,) = plot_runtimes(curves, 100.0, minimise=True, runs={"a": 2, "b": 1}).axes
+        line, none = axes.get_lines()
+        # 3 of 8 targets at 20 (10, 5 and 2 %), all at 40, of two runs
+        assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True)) == {10: 0.0, 20: 100 * 3 / 16, 40: 50.0}
+        assert set(none.get_ydata()) == {0.0}
+        with pytest.raises(InputError, match="one feasible run"):
+            plot_runtimes({"a": []}, 1.0, minimise=True, runs={"a": 1})
+
+    def test_wrong_columns(self) -> None:
+        with pytest.raises(InputError, match="1 or 2 columns"):
+            plots.boxplots({"a": [1.0]}, columns=3)  # type: ignore[arg-type]

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from lab.naive_simulation import simulate_naively
 from systola.errors import InputError
-from systola.lab.drawing import save
 from systola.lab.machine import Machine, measure_machine
 from systola.lab.scaling import plot_scaling, scaling_tables, simulate_scaling
 from systola.lab.simulation import MODES, THRESHOLDS, Migration, Search, place_demes, simulate
+from systola.lab.style import save
 
 ROUGH = Machine(spread=0.4, stall_chance=0.05, stall_seconds=0.02, latency=1e-4)
 TIGHT = Migration(export_interval=6, import_interval=10, rate=3, export_probability=0.5, slots=5, pool=7)

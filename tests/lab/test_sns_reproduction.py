@@ -273,6 +273,7 @@ def test_figures(folder, tmp_path):
         assert path.stat().st_size > 10_000
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public instances are not here")
 def test_moving_rows_of_the_exponential_mesh_come_to_rest_below_the_published_means():
     """So the paper's (mr) figures are not those of the method as it is described, whatever the budget."""

@@ -104,8 +104,8 @@ def test_maximise_missing_and_single_runs() -> None:
     table = mean_table({"x": {"a": [1.0], "b": [2.0, 4.0]}, "y": {"b": [1.0]}}, "Profit", minimise=False)
     assert table.header == ("Instance", "a", "b")
     assert table.rows == (
-        (Cell("x"), Cell("1.00e0"), Cell("3.00e0 ± 1.41e0", bold=True)),
-        (Cell("y"), Cell(""), Cell("1.00e0", bold=True)),
+        (Cell("x"), Cell("1.00e0", value=1.0), Cell("3.00e0 ± 1.41e0", bold=True, value=3.0)),
+        (Cell("y"), Cell(""), Cell("1.00e0", bold=True, value=1.0)),
     )
 
 
@@ -119,11 +119,12 @@ def test_most_feasible_runs_first() -> None:
         ["– (0/2)", "", "", ""],
     ]
     assert [cell.bold for row in table.rows for cell in row[1:]] == [False, False, True, False] + [False] * 4
+    assert [cell.infeasible for row in table.rows for cell in row[1:]] == [0.5, 0, 0, 1, 1, 0, 0, 0]
 
 
 def test_equal_values_have_no_spread() -> None:
     (row,) = mean_table({"x": {"a": [0.1] * 3, "b": [1.0, 2.0]}}, "Error").rows
-    assert row[1] == Cell("1.00e-1 ± 0.00e0", bold=True)
+    assert row[1] == Cell("1.00e-1 ± 0.00e0", bold=True, value=0.1)
 
 
 @pytest.mark.parametrize("values", [[], [1.0, math.nan], [math.inf]])

@@ -99,6 +99,7 @@ def arrays_of(problem, functions, apart=False):
     prepared, work = (np.full(buffer.size, 9, buffer.dtype) for buffer in (kept, room))
     if apart:
         work = np.full((room.size, 2), 9, room.dtype)[:, 1]
+    work[-1] = 0  # of no jobs are prefix states known
     trial = np.full((VECTOR_WIDTH + 2 * AT, len(MEASURES)), UNTOUCHED, np.int64, order="F")
     return record_of(problem) if functions is COMPILED else widen(record_of(problem)), prepared, work, trial
 
@@ -190,6 +191,21 @@ def test_best_place(wide, functions, data):
     check_place(problem, x, count, int(x[ROW, data.draw(st.integers(count, len(problem.times) - 1))]), functions)
 
 
+@for_any_shop
+def test_what_is_known_of_the_order_before(wide, functions, data):
+    """Places found one after the other, in orders that share beginnings and ends, with the same work."""
+    problem = data.draw(shops(wide))
+    n = len(problem.times)
+    record, _, work, trial = arrays_of(problem, functions)
+    x = orders(data.draw, problem)[ROW]
+    for _ in range(4):
+        count = data.draw(st.integers(max(0, n - 3), n - 1))
+        place = functions[3](record, x, count, int(x[count]), work, trial[:2])
+        assert place == best_place(problem, x[:count].tolist(), int(x[count]))
+        i, j = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, n - 1))
+        x[:] = moved(x.tolist(), i, j)
+
+
 @settings(deadline=None, max_examples=100)
 @given(shops(False), st.data())
 def test_one_schedule_at_a_time(problem, data):
@@ -242,12 +258,12 @@ def test_outlook(problem, seed):
 
 
 def test_room():
-    """As much as is used: a front for one neighbour, and for all prefix states without one job and the other jobs."""
+    """As much as is used: a front for one neighbour; for all, prefix states without one job, the others, how many."""
     problem = sy.Flowshop(np.ones((32, 3), int))
     kept, work, single = buffers_of(problem)
     assert single == 6 * VECTOR_WIDTH
     assert kept.size == 10 * 3 * VECTOR_WIDTH  # 33 moments are three vectors
-    assert work.size == single + kept.size + 3 * VECTOR_WIDTH
+    assert work.size == single + kept.size + 3 * VECTOR_WIDTH + 1
     assert kept.dtype == work.dtype == np.int32
     assert buffers_of(sy.Flowshop(np.full((32, 3), 10**9)))[0].dtype == np.int64
     assert schedules.numbers_of_front(3) == single

@@ -10,6 +10,7 @@ import numpy as np
 
 from systola.backends.lane import start_lane, step_lane
 from systola.backends.session import (
+    IMMIGRATION,
     Setup,
     allocate,
     as_objective_error,
@@ -22,9 +23,9 @@ from systola.backends.session import (
 )
 from systola.backends.step import Step, at_step, before_steps
 from systola.engines.engine import end_step
-from systola.engines.migration import NoPool, accept_immigrant, accept_next
+from systola.engines.migration import NoPool, accept_immigrant, accept_next, supports_migration
 from systola.errors import InputError
-from systola.jit.compile import called, inlined, kernel, unaliased
+from systola.jit.compile import Call, called, compile_for, inlined, kernel, unaliased
 from systola.jit.records import widen
 from systola.jit.stop_flag import ASKED, LEFT, NOW, SOON, is_asked
 from systola.jit.team import (
@@ -41,6 +42,7 @@ from systola.jit.team import (
     arrive,
     await_order,
     neighbour,
+    new_team,
     next_part,
     release,
 )
@@ -53,8 +55,8 @@ from systola.model.problem import record_of, space_of
 LANES = 64
 _CHUNK = 64
 _RETRY_SECONDS = 3.0
-# Orders: the first population, of which FIRST says how many rows are given; COUNT steps from FIRST on; the same, but of
-# the first one all is done except its end.
+# Orders: the first population, of which FIRST says how many rows are given; and, of another kernel, COUNT steps from
+# FIRST on; the same, but of the first one all is done except its end.
 START, SWEEP, RESUME = range(STOP + 1, STOP + 4)
 _DONE, _STOPPED, _UNFINISHED, _OUT_OF_ROOM = range(4)  # how a step ended
 
@@ -72,18 +74,18 @@ def _step_lanes(engine: Any, s: Any, cells: Any, low: Any, high: Any) -> None:
 
 
 @inlined
-def _finish_step(engine: Any, s: Any, kind: Any, high: Any) -> Any:
+def _finish_step(engine: Any, s: Any, high: Any) -> Any:
     """What the last thread to arrive does: the end of a step, and whether another one is to follow."""
     if s.lanes.stop[LEFT] != 0:
         return _UNFINISHED
-    if kind != START and high == s.lanes.step.shape[0] and not end_step(engine, s):
+    if high == s.lanes.step.shape[0] and not end_step(engine, s):
         return _OUT_OF_ROOM
     if s.lanes.stop[LEFT] != 0:
         return _UNFINISHED
     return _STOPPED if is_asked(s.lanes.stop) else _DONE
 
 
-def _run_orders(engine: Any, base: Any, cells: Any, rows: Any, pool: Any, team: Any, me: Any) -> Any:
+def _run_orders(engine: Any, base: Any, cells: Any, pool: Any, team: Any, me: Any) -> Any:
     """Thread `me` of the team carries out the order that there is, or, if it is not the caller, one after another.
 
     Of the steps in an order: how many were done, fewer if the host asked to stop; -1 less that number if room was
@@ -107,29 +109,49 @@ def _run_orders(engine: Any, base: Any, cells: Any, rows: Any, pool: Any, team: 
                 if here > 0:
                     end_step(engine, base)
                     release(team)
-            moving = kind == SWEEP or (kind == RESUME and done > 0)
+            moving = kind == SWEEP or done > 0
             if moving and team[THREADS] == 1:  # a deme has one thread
                 accept_next(pool, engine, s)
             for k in range(team[THREADS]):
                 owner = neighbour(team, me, k)
                 one, last = next_part(team, owner)
                 while one < last:
-                    if kind == START:
-                        _start_lanes(engine, base, first, rows, one, last)
-                    elif moving:
+                    if moving:
                         _step_lanes(engine, s, cells, one, last)
                     one, last = next_part(team, owner)
             here = arrive(team)
             if here < 0:
                 return EXIT
             if here > 0:
-                team[OUTCOME] = _finish_step(engine, s, kind, high)
+                team[OUTCOME] = _finish_step(engine, s, high)
                 release(team)
             outcome = team[OUTCOME]
             if outcome in (_DONE, _STOPPED):
                 done += 1
         if me == 0:
             return -1 - done if outcome == _OUT_OF_ROOM else done
+
+
+def _make_start(engine: Any, base: Any, rows: Any, team: Any, me: Any) -> Any:
+    """As `_run_orders`, for the first population: a kernel of its own, since two are compiled faster than one."""
+    while True:
+        if me > 0 and not await_order(team, me):
+            return SLEEP
+        if team[KIND] == STOP:
+            return EXIT
+        for k in range(team[THREADS]):
+            owner = neighbour(team, me, k)
+            one, last = next_part(team, owner)
+            while one < last:
+                _start_lanes(engine, base, team[FIRST], rows, one, last)
+                one, last = next_part(team, owner)
+        here = arrive(team)
+        if here < 0:
+            return EXIT
+        if here > 0:
+            release(team)
+        if me == 0:
+            return 0
 
 
 def _reduce_best(problem: Any, lanes: Any, best: Any) -> None:
@@ -148,6 +170,7 @@ def _accept_immigrant(engine: Any, base: Any, immigrants: Any, step: Any) -> Non
 
 
 run_orders = kernel(_run_orders, counting=False)
+make_start = kernel(_make_start, counting=False)
 reduce_best = kernel(_reduce_best)
 evaluate_compiled = kernel(_evaluate_compiled)
 accept = kernel(_accept_immigrant, counting=False)
@@ -177,29 +200,64 @@ class CpuSession:
             self._lanes = self._lanes._replace(decisions=self._lanes.decisions.astype(np.int64))
         self._reduce_best: Any = reduce_best if compiled else _reduce_best
         self._pool: Any = NoPool()
-        self._team: ThreadTeam | None = None
+        self._teams: dict[bool, ThreadTeam] = {}  # by whether they make the first population
 
     def give(self, rows: Array) -> None:
         self._population.x[: len(rows)] = rows
         self._given = len(rows)
 
+    def kernels(self) -> dict[str, Call]:
+        if self.backend != "cpu":
+            return {}
+        record, team = self._setup.design.record, (new_team(1), np.int64(0))
+        found = {
+            "steps": Call(run_orders, (*self._arguments(SWEEP), *team)),
+            "first population": Call(make_start, (*self._arguments(START), *team)),
+            "best solution": Call(reduce_best, (self._record, self._lanes, self._best)),
+            "objective": self._objective,
+        }
+        if supports_migration(record):
+            row = self._setup.problem.encoding.empty(self._space, 1)
+            found[IMMIGRATION] = Call(accept, (record, self._base, row, 1))
+        return found
+
     def compile(self) -> None:
         self._command(SWEEP, 0, 0, 1, 0)
+        self._command(START, 0, 0, 0, 0)
         self.best()
+        if self.backend == "cpu":
+            compile_for(self._objective)
 
     def start(self, low: int, high: int) -> None:
         self._command(START, low, high, self._given, 1)
 
+    @property
+    def _objective(self) -> Call:
+        """By which the answer is evaluated anew."""
+        encoding = self._setup.problem.encoding
+        return Call(evaluate_compiled, (self._record, encoding.load(self._space, encoding.empty(self._space, 1))[0]))
+
+    def _arguments(self, kind: int) -> tuple[Any, ...]:
+        design = self._setup.design
+        if kind == START:
+            return design.record, self._base, design.started
+        return design.record, self._base, design.cells, self._pool
+
     def _command(self, kind: int, low: int, high: int, first: int, count: int) -> int:
-        fresh = self._team is None or self._team.is_stopped
-        if self._team is None or fresh:
-            design = self._setup.design
-            args = (design.record, self._base, design.cells, design.started, self._pool)
-            self._team = ThreadTeam(run_orders if self.backend == "cpu" else _run_orders, args, self._most)
+        starts = kind == START
+        team = self._teams.get(starts)
+        work: Any = make_start if starts else run_orders
+        interpreted: Any = _make_start if starts else _run_orders
+        fresh = team is None or team.is_stopped
+        if team is None or fresh:
+            team = ThreadTeam(work if self.backend == "cpu" else interpreted, self._arguments(kind), self._most)
+            self._teams[starts] = team
+        if not starts and count and True in self._teams:
+            self._teams.pop(True).stop()  # there is a first population now
         with as_objective_error(self._setup.problem):
-            made = self._team.execute(kind, self._at_work if low < high and count else 1, low, high, first, count)
+            made = team.execute(kind, self._at_work if low < high and count else 1, low, high, first, count)
         if fresh and self.backend == "cpu":
-            self._team.use_compiled(run_orders)
+            team.use_compiled(work)
         return made
 
     @property
@@ -212,10 +270,8 @@ class CpuSession:
         return before_steps(self._record, self._space, self._population, self._lanes, self._setup.seed)
 
     def compile_immigration(self) -> None:
-        if self.backend == "cpu":
-            row = self._setup.problem.encoding.empty(self._space, 1)
-            types = [numba.typeof(value) for value in (self._setup.design.record, self._base, row, 1)]
-            accept.compile(tuple(types))
+        if IMMIGRATION in self.kernels():
+            compile_for(self.kernels()[IMMIGRATION])
 
     def accept_immigrant(self, step: int, row: Array) -> None:
         enter = accept if self.backend == "cpu" else _accept_immigrant
@@ -243,9 +299,9 @@ class CpuSession:
         return done
 
     def _grow(self) -> None:
-        if self._team:
-            self._team.stop()
-            self._team = None
+        for team in self._teams.values():
+            team.stop()
+        self._teams.clear()
         self._setup, self._population = grow(self._setup, self._population)
         self.memory = total_size(self._population, self._lanes)
 

@@ -15,6 +15,7 @@ from systola.backends.kernels import KERNELS
 from systola.backends.session import Setup, allocate, find_fault, grow, memory_size_of, restore, saved, total_size
 from systola.backends.step import Step, before_steps
 from systola.errors import InputError, MissingExtra
+from systola.jit.compile import Call
 from systola.jit.records import Record, change_arrays
 from systola.model.encodings import Array
 from systola.model.population import OUT_OF_ROOM, Best, Lanes, Population, Standing
@@ -93,6 +94,9 @@ class CudaSession:
         self._send()
         self._best = self._lift(self._host[2])
         self._partial = self._device.upload(np.zeros(min(_PARTIAL_LANES, self.lanes), np.int64))
+
+    def kernels(self) -> dict[str, Call]:
+        return {}
 
     def compile(self) -> None:
         """Nothing ahead of time: a kernel is compiled when it is first launched."""

@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike
 
 from systola.engines.engine import Design, refuse_if_too_large, too_large
 from systola.errors import InputError, ObjectiveError, SystolaError
+from systola.jit.compile import Call
 from systola.jit.stop_flag import new_flag
 from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer_of, capability
 from systola.model.encodings import Array
@@ -27,6 +28,7 @@ _GROWING = ("population.memory", "population.x")
 _NO_TABLE = Buffer(2, np.int32)  # not of one column, which Numba takes for another type
 _PAGE_ROWS, _STAGGER = 512, 40  # of 8 bytes: a page, and five cache lines
 _LARGE_PAGE = 1 << 21
+IMMIGRATION = "immigration"  # the kernel that only demes and races need
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,10 @@ class Session(Protocol):
     memory: int  # bytes
     accepts_immigrants: bool  # between two steps
     reserved: int  # cores that kernels leave to others for now
+
+    def kernels(self) -> dict[str, Call]:
+        """What can be compiled apart, by what it is for: what takes longest first. Nothing, if nothing can."""
+        ...
 
     def compile(self) -> None:
         """Compile all that a run needs, or load it from disk."""

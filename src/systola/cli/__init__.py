@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from systola.signals import BEHIND
+from systola.run.signals import BEHIND
 from systola.version import __version__
 
 _COMMANDS = {
@@ -22,6 +22,7 @@ _COMMANDS = {
     "reproduce": "Set our results beside the published ones.",
     "simulate": "Simulate migration among thousands of demes.",
     "explain": "Say what a problem can do, and what its moves cost.",
+    "warm": "Compile kernels ahead, so that later starts are quick.",
     "instances": "Show, generate and convert instances.",
     "devices": "Show what this machine can run on.",
     "bench": "Measure the speed of this machine.",
@@ -73,13 +74,14 @@ def _run(args: list[str] | None) -> Any:
     from systola.errors import SystolaError
     from systola.islands import mpi
     from systola.jit.environment import check_environment
-    from systola.signals import INTERRUPTED, ended_by_signals
+    from systola.run.signals import INTERRUPTED, ended_by_signals
 
     try:
         mpi.find_world()  # first of all, so that a process that fails can tell the others of its job
         check_environment()
         with ended_by_signals(for_good=args is None):
-            return cli.main(args=args, prog_name="systola", standalone_mode=False) or 0
+            typed = sys.argv[1:] if args is None else args
+            return cli.main(args=args, prog_name="systola", standalone_mode=False, obj=typed) or 0
     except (click.exceptions.Abort, KeyboardInterrupt):
         mpi.fail(lambda: click.echo("systola: interrupted", err=True), INTERRUPTED)
         sys.exit(INTERRUPTED)

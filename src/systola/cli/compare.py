@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from systola.cli.answer import deliver, note
-from systola.cli.options import budget_options, make_folder
+from systola.cli.options import budget_options, make_folder, typed_command
 from systola.cli.screen import Bar
 from systola.cli.settings import Settings
 from systola.errors import Incomplete, InputError
 from systola.formats.source import Source
-from systola.model.problem import senses_of
 from systola.model.source import is_code
 
 if TYPE_CHECKING:
-    from systola.lab.outcomes import Outcomes
+    from systola.lab.study import Study
+    from systola.lab.style import Columns
     from systola.reading import Json
 
 
@@ -37,6 +38,16 @@ if TYPE_CHECKING:
 @click.option("--store", type=str, default="results/compare.sqlite", show_default=True, help="Finished runs.")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "csv", "latex"]), default="text")
 @click.option("--plots", type=str, help="Write convergence and box plots into this folder.")
+@click.option("--plot-format", type=click.Choice(["png", "pdf", "svg"]), default="png", show_default=True)
+@click.option("--columns", type=click.IntRange(1, 2), default=2, show_default=True, help="Width of plots: of a page.")
+@click.option(
+    "--html",
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="FILE",
+    help="Write a report to hand on: .html (one file), .md, .tex or .txt.",
+)
 @click.option("--json", "as_json", is_flag=True)
 @click.option("--quiet", is_flag=True, help="No progress.")
 def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: Any) -> None:
@@ -47,18 +58,13 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     Finished runs are kept in the store: an interrupted comparison goes on where it was.
     """
     from systola.lab.experiment import do_jobs, plan, stored
-    from systola.lab.outcomes import gather
-    from systola.lab.statistics import SMALLEST_SAMPLE
-    from systola.lab.statistics import compare as test
+    from systola.lab.report import check_report
     from systola.lab.store import Store
-    from systola.lab.tables import mean_table, render, significance_table
+    from systola.lab.study import EXPERIMENT, Study, check_instance, check_names, collect
+    from systola.lab.tables import render
     from systola.run.budget import Stop
 
-    names = [name.strip() for name in algorithms.split(",") if name.strip()]
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise InputError(f"a comparison needs two or more different algorithms, but got {algorithms!r}")
-    if runs < SMALLEST_SAMPLE:
-        raise InputError(f"`--runs` must be at least {SMALLEST_SAMPLE} for the tests, but got {runs}")
+    names = check_names([name.strip() for name in algorithms.split(",") if name.strip()], runs)
     settings = Settings.read(options["pairs"])
     limits = ("iterations", "evaluations", "seconds", "target", "stall")
     stop = Stop(**{k: options[k] for k in limits if options[k] is not None})
@@ -67,58 +73,57 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     settings.check_fields(list(found.values()))
     parameters = settings.parameters_for(found.values())
     for instance in found.values():  # errors now, not after an hour
-        if len(senses_of(instance.problem)) > 1:
-            raise InputError(f"{instance.name} has several objectives; compare needs one (see systola reproduce sgs)")
+        check_instance(instance)
         for name in names:
             settings.make_engine(name, instance, parameters).prepare(instance.problem)
 
     jobs = plan(sources, names, runs, options["seed"], parameters, stop)
+    targets = [check_report(path) for path in options["reports"]]
     make_folder(Path(options["store"]).parent, "store")
+    for target in targets:
+        make_folder(target.parent, "report")
     if options["plots"]:
         make_folder(Path(options["plots"]), "plots")
     if options["workers"] is not None and options["workers"] < 1:
         raise InputError(f"`--workers` must be at least 1, but got {options['workers']}")
     ended: Incomplete | None = None
-    whole: list[tuple[Any, dict[str, Any]]] = []
     with Store(options["store"]) as store, Bar("runs", options["quiet"] or options["as_json"]) as bar:
         try:
-            rows = do_jobs(jobs, store, "compare", options["workers"], lambda done, of, job: bar.update(done, of))
+            rows = do_jobs(jobs, store, EXPERIMENT, options["workers"], lambda done, of, job: bar.update(done, of))
+            study = collect(found, names, jobs, store, rows, whole=bool(targets or options["plots"]))
         except Incomplete as error:  # show what there is, without tests: it may be a signal that wants a quick end
-            rows, ended = stored(jobs, store, "compare"), error
-        if options["plots"] and not ended:
-            whole = [(job, store.result(job.key("compare"))) for job in jobs]
-    outcomes = gather(rows, list(sources), names)
-    infeasible = sum(not row["feasible"] for row in rows)
-    if infeasible:
-        note(f"{infeasible} of {len(rows)} runs ended with an infeasible solution; they rank after all feasible ones")
-    minimise = {spec: senses_of(instance.problem)[0] < 0 for spec, instance in found.items()}
-    tests = {}
-    for spec in found if not ended else ():
-        values, broken = outcomes.objectives[spec], outcomes.violations[spec]
-        tests[spec] = test(values, minimise=minimise[spec], violations=broken)
+            study, ended = Study(tuple(names), found, jobs, stored(jobs, store, EXPERIMENT)), error
+    if study.infeasible:
+        note(
+            f"{study.infeasible} of {len(study.rows)} runs ended with an infeasible solution; "
+            "they rank after all feasible ones"
+        )
     if options["as_json"]:
-        facts: dict[str, Any] = {
-            "runs": runs,
-            "samples": outcomes.objectives,
-            "violations": outcomes.violations,
-            "feasible": outcomes.feasible_runs,
-            "infeasible": infeasible,
-            "missing": len(jobs) - len(rows),
-            "tests": {spec: vars(made) for spec, made in tests.items()},
-        }
-        told = json.dumps(_finite(facts))
+        told = json.dumps(_finite(_facts(study)))
     else:
-        tables = []
-        for direction in sorted(set(minimise.values())):
-            part = {spec: outcomes.feasible[spec] for spec in found if minimise[spec] == direction}
-            what = f"Objective ({'smaller' if direction else 'larger'} is better), mean ± std of {runs} runs"
-            tables.append(mean_table(part, what, minimise=direction, runs=outcomes.runs))
-        if tests:
-            tables.append(significance_table(names, {s: t.verdicts for s, t in tests.items()}, "Differences"))
-        told = "".join(f"{render(table, options['form'])}\n" for table in tables)
-    deliver(told, *([partial(_draw, options["plots"], found, outcomes, whole)] if whole else []))
+        told = "".join(f"{render(table, options['form'])}\n" for table in study.tables())
+    writes: list[Callable[[], Any]] = []
+    if not ended:
+        report = study.report(typed_command()) if targets else None
+        writes += [partial(report.save, target) for target in targets if report]
+        if options["plots"]:
+            writes.append(partial(_draw, study, Path(options["plots"]), options["plot_format"], options["columns"]))
+    deliver(told, *writes)
     if ended:
         raise ended
+
+
+def _facts(study: Study) -> dict[str, Any]:
+    outcomes = study.outcomes
+    return {
+        "runs": study.runs,
+        "samples": outcomes.objectives,
+        "violations": outcomes.violations,
+        "feasible": outcomes.feasible_runs,
+        "infeasible": study.infeasible,
+        "missing": study.missing,
+        "tests": {spec: vars(made) for spec, made in study.tests.items()},
+    }
 
 
 def _sources(
@@ -145,24 +150,14 @@ def _finite(value: Json) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _draw(folder: str, found: dict[str, Any], outcomes: Outcomes, whole: list[tuple[Any, dict[str, Any]]]) -> None:
-    from systola.lab.plots import boxplots, convergence, save
+def _draw(study: Study, folder: Path, ending: str, columns: Columns) -> None:
+    from systola.lab.study_report import draw_instance
+    from systola.lab.style import save
 
-    for spec, instance in found.items():
+    for spec, instance in study.instances.items():
         stem = "".join(c if c.isalnum() else "-" for c in instance.name)
-        curves: dict[str, list[Any]] = {name: [] for name in outcomes.runs[spec]}
-        for job, result in whole:
-            if job.instance == spec:
-                trace = result["trace"]
-                feasible = [k for k, amount in enumerate(trace["violation"]) if amount == 0]
-                curve = [[trace[name][k] for k in feasible] for name in ("evaluations", "objective")]
-                if feasible:
-                    curves[job.algorithm].append(curve)
-        if any(curves.values()):
-            never = {name: outcomes.runs[spec][name] - len(some) for name, some in curves.items()}
-            picture = convergence(curves, title=instance.name, infeasible=never)
-            save(picture, Path(folder) / f"{stem}-convergence.png")
-        else:
+        drawn = draw_instance(study, spec, columns, title=instance.name)
+        if "convergence" not in drawn:
             note(f"no run on {instance.name} had a feasible solution: its convergence is not drawn")
-        picture = boxplots(outcomes.feasible[spec], title=instance.name, infeasible=outcomes.infeasible[spec])
-        save(picture, Path(folder) / f"{stem}-boxplots.png")
+        for name, (_, figure) in drawn.items():
+            save(figure, folder / f"{stem}-{name}.{ending}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -36,6 +37,11 @@ def make_folder(path: Path, what: str) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"the folder {path} for the {what} cannot be made: {error.strerror}") from None
+
+
+def typed_command() -> str:
+    """What was typed to call the command that runs, for a shell."""
+    return shlex.join(["systola", *click.get_current_context().obj])
 
 
 def read_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, Any]:

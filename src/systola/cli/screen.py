@@ -51,9 +51,10 @@ class Screen:
         if self._quiet:
             return
         if self._live is None:
-            if progress.stage != self._last_stage and progress.stage in ("compiling", "starting", "running"):
-                self._console.print(Text(f"{self._title}: {progress.stage}{_size(progress)}"))
-            self._last_stage = progress.stage
+            stage = f"{progress.stage} {progress.kernel}".rstrip()
+            if stage != self._last_stage and progress.stage in ("compiling", "starting", "running"):
+                self._console.print(Text(f"{self._title}: {stage}{_size(progress)}"))
+            self._last_stage = stage
             return
         self._live.update(self._line(progress))
 
@@ -61,7 +62,8 @@ class Screen:
         line = Table.grid(padding=(0, 1))
         cells: list[Any] = [Text(self._title, "bold")]  # a name may have brackets, which are no markup
         if progress.stage == "compiling":
-            cells.append(f"compiling kernels (once; later starts take them from the cache){_size(progress)}")
+            what = progress.kernel or "kernels"
+            cells.append(f"compiling {what} (once; later starts take them from the cache){_size(progress)}")
         else:
             if progress.fraction is not None:
                 cells.append(ProgressBar(total=1.0, completed=progress.fraction, width=24))

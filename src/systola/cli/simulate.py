@@ -40,10 +40,10 @@ def simulate(demes: str, rounds: int, seed: int, output: str | None, **options: 
     model. Costs that are not named have the defaults of `systola.lab.machine.Machine`; started by mpiexec or srun with
     two processes or more, those of messages are measured between them.
     """
-    from systola.lab.drawing import check_target, save, style
     from systola.lab.machine import Machine
     from systola.lab.messages import find_message_costs
     from systola.lab.scaling import costs_table, plot_scaling, scaling_tables, simulate_scaling
+    from systola.lab.style import check_target, save, style
     from systola.lab.tables import render
 
     named = {name: options[name] for name in _MACHINE if options[name] is not None}

@@ -17,13 +17,14 @@ from systola.cli.run_page import RunPage
 from systola.cli.screen import Screen, show_number
 from systola.cli.settings import Settings, refuse_hidden_code
 from systola.engines.renamed import RENAMED
-from systola.errors import Incomplete, InfeasibleWarning, InputError, SlowObjectiveWarning
+from systola.errors import CacheWarning, Incomplete, InfeasibleWarning, InputError, SlowObjectiveWarning
+from systola.jit.cache import UNKEPT
 from systola.model.names import Labels
 from systola.model.source import is_code
 from systola.reading import Json
 from systola.run.result import Result
+from systola.run.signals import INTERRUPTED, held_signals
 from systola.run.table import Table
-from systola.signals import INTERRUPTED, held_signals
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -74,7 +75,7 @@ _STOP_KEYS = (*_STOP_OPTIONS, "cap")
 @click.option("--checkpoint-every", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Seconds.")
 @click.option("--resume", type=str, help="Go on from a checkpoint.")
 @click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
-@click.option("--film", type=str, metavar="FILE", help="Picture of the grid over time (SGS, SNS; PNG, PDF, SVG).")
+@click.option("--film", type=str, metavar="FILE", help="The grid over time (SGS, SNS): GIF, MP4, HTML; PNG, PDF, SVG.")
 @click.option("--log", type=str, metavar="FILE", help="Write what the run looks like while it goes on.")
 @click.option("--watch", is_flag=True, help="Show the run in the browser while it goes on.")
 @click.option("--no-browser", is_flag=True, help="Watch: only print the address of the page.")
@@ -93,13 +94,16 @@ def solve(**options: Any) -> None:
     from systola.engines.engine import parameters_of
     from systola.formats.source import Source
     from systola.islands import mpi
-    from systola.run.arguments import limit
+    from systola.run.arguments import default_algorithm, limit
     from systola.run.budget import Stop, guard
     from systola.run.log import as_log
-    from systola.solve import default_algorithm
     from systola.solve import solve as run
 
     plan = _merge(options)
+    if options["film"]:
+        from systola.lab.film_files import check_film
+
+        check_film(options["film"])
     if not plan.get("instance"):
         raise InputError("an instance is needed: a file, or a generated one such as knapsack:1000-1000")
     settings: Settings = plan["settings"]
@@ -145,6 +149,7 @@ def solve(**options: Any) -> None:
     with Screen(f"{found.name} {engine.name}", quiet) as screen, warnings.catch_warnings():
         warnings.simplefilter("always", SlowObjectiveWarning)
         warnings.simplefilter("ignore", InfeasibleWarning)  # a note of the result says it
+        warnings.filterwarnings("ignore", UNKEPT, CacheWarning)  # likewise
         result = run(
             found.problem,
             islands or engine,
@@ -189,8 +194,11 @@ def solve(**options: Any) -> None:
 
 
 def _exit_code(result: Result) -> int:
-    """2 if there are notes but the one that nothing feasible was found, 5 if there is only that one."""
-    if len(result.notes) > (not result.feasible):
+    """2 if there are notes but the one that nothing feasible was found, 5 if there is only that one.
+
+    That kernels cannot be kept is no fault of the answer.
+    """
+    if sum(not text.startswith(UNKEPT) for text in result.notes) > (not result.feasible):
         return 2
     return 0 if result.feasible else 5
 
@@ -209,15 +217,15 @@ def _found_islands(plan: dict[str, Any], engine: Engine, problem: Problem) -> An
 
 
 def _film(found: Instance, engine: Engine, result: Result, path: str) -> None:
-    from systola.lab.film import choose_moments, film_grid
-    from systola.lab.plots import grid_heatmap, save
+    from systola.lab.film import film_grid
+    from systola.lab.film_files import moments_of, save_film
 
-    moments = choose_moments(result.iterations)
+    moments = moments_of(path, result.iterations)
     try:
         frames = film_grid(found.problem, engine, moments, result.seed)
     except KeyboardInterrupt:
         raise Incomplete(f"interrupted: the film {path} is not made") from None
-    save(grid_heatmap(frames, moments, title=f"{found.name}, {engine.name}"), path)
+    save_film(frames, moments, path, title=f"{found.name}, {engine.name}")
 
 
 def _sweep(

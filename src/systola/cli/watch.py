@@ -8,7 +8,7 @@ import threading
 import click
 
 from systola.cli.answer import note, show
-from systola.signals import held_signals
+from systola.run.signals import held_signals
 from systola.view.browser import open_browser
 from systola.view.logs import logs_to_watch
 from systola.view.server import LOOPBACK, PageServer

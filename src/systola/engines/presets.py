@@ -6,10 +6,11 @@ from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
 from systola.engines.iterated_greedy import IteratedGreedy
+from systola.engines.iterated_local_search import IteratedLocalSearch
 from systola.engines.iterated_tabu import IteratedTabu, has_gains
 from systola.engines.neighbourhood import SNS
 from systola.engines.pareto import PLS
-from systola.engines.race import race
+from systola.engines.race import Race, race
 from systola.engines.random_search import RS
 from systola.engines.systolic import SGS
 from systola.engines.tour_search import TourSearch, suits_tour_search
@@ -46,7 +47,12 @@ def recommend(problem: Problem) -> Engine:
 def _recommend_for_structure(problem: Problem) -> Engine:
     if suits_tour_search(problem):
         return TourSearch()
-    return IteratedTabu() if has_gains(problem) else SimulatedAnnealing(guided=is_guided(problem))
+    if has_gains(problem):
+        return IteratedTabu()
+    if is_guided(problem) or hasattr(problem, "violation") or not isinstance(space_of(problem), Order):
+        return SimulatedAnnealing(guided=is_guided(problem))
+    # On schedules either of them is sometimes ahead by far: annealing on job shops, the other on weighted tardiness.
+    return Race((SimulatedAnnealing(), IteratedLocalSearch()))
 
 
 def thrifty(problem: Problem) -> Engine:

@@ -30,8 +30,8 @@ from systola.run.budget import FOREVER, Budget, Spent, Stop
 from systola.run.ending import ask_to_stop, time_limit
 from systola.run.execution import REPORT_SECONDS, Callback, Progress
 from systola.run.search import Found
+from systola.run.signals import Interruption, called_on
 from systola.run.trace import Trace
-from systola.signals import Interruption, called_on
 
 
 @dataclass

@@ -41,11 +41,16 @@ _WITHOUT_KERNELS = (
     "formats",
     "lab",
     "run",
+    "solve.py",
+    "warm.py",
 )  # editing these leaves the cache valid, unless they are compiled
 _COMPILED = re.compile(rb"^@(kernel|inlined|called)\b", re.MULTILINE)
 _DIGEST_BYTES = 32
 
+UNKEPT = "compiled kernels cannot be kept"  # with which the sentence begins that says why
+
 _warned = False
+_unkept = ""
 
 
 class _Unfit(Exception):
@@ -74,6 +79,22 @@ def cache_folder() -> Path | None:
     return None
 
 
+def size_on_disk() -> tuple[int, int]:
+    """How many kernels of this version are kept, and how many bytes they take."""
+    sizes = []
+    for base in _bases():
+        with suppress(OSError):
+            sizes += [path.stat().st_size for path in (base / source_digest()).glob("*.nbc")]
+    return len(sizes), sum(sizes)
+
+
+def why_unkept() -> str:
+    """Why compiled kernels could not be kept, if so; told once."""
+    global _unkept
+    told, _unkept = _unkept, ""
+    return told
+
+
 class KernelCache:
     """The kernels made of one function: a `Keeper`."""
 
@@ -96,6 +117,10 @@ class KernelCache:
                 _warn(f"{base / source_digest() / name} cannot be loaded ({error!r}), so its kernel is compiled anew")
         return None
 
+    def has(self, key: Key) -> bool:
+        name = self._name_of(key)
+        return any((base / source_digest() / name).is_file() for base in _bases())
+
     def save(self, key: Key, dump: Callable[[], bytes]) -> None:
         reasons = []
         for base in _bases():
@@ -104,12 +129,12 @@ class KernelCache:
                 return
             except Exception as error:
                 reasons.append(str(error))
-        _warn(f"compiled kernels cannot be kept, so that the next start takes as long: {'; '.join(reasons)}")
+        _warn_of_unkept(f", so that the next start takes as long: {'; '.join(reasons)}")
 
     def refuse(self) -> None:
-        _warn(
-            f"compiled kernels cannot be kept with Numba {numba.__version__}, so that the next start takes as long; "
-            "install a version that systola was tested with"
+        _warn_of_unkept(
+            f" with Numba {numba.__version__}, so that the next start takes as long; install a version that systola "
+            "was tested with"
         )
 
     def _name_of(self, key: Key) -> str:
@@ -214,6 +239,13 @@ def _write(path: Path, data: bytes) -> None:
         with suppress(OSError):
             os.unlink(name)
         raise
+
+
+def _warn_of_unkept(why: str) -> None:
+    global _unkept
+    if not _warned:
+        _unkept = f"{UNKEPT}{why}"
+    _warn(f"{UNKEPT}{why}")
 
 
 def _warn(what: str) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 from numba.extending import register_jitable
 
 from systola.jit.cache import KernelCache
-from systola.jit.private import CALLED, COUNTING, INLINED, UNALIASED, prepare
+from systola.jit.private import CALLED, COUNTING, INLINED, UNALIASED, Dispatcher, is_at_hand, prepare
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,3 +45,20 @@ def kernel(function: Callable[..., Any], *, counting: bool = True) -> Any:
     if not numba.config.DISABLE_JIT:
         prepare(dispatcher, KernelCache(cast("FunctionType", function)))
     return dispatcher
+
+
+class Call(NamedTuple):
+    """A kernel, and arguments of the types that it is compiled for."""
+
+    kernel: Dispatcher
+    arguments: tuple[Any, ...]
+
+
+def compile_for(call: Call) -> None:
+    """Compile a kernel, or load it from disk, without calling it."""
+    call.kernel.compile(tuple(numba.typeof(argument) for argument in call.arguments))
+
+
+def is_compiled(call: Call) -> bool:
+    """Whether a kernel was compiled before, and is loaded or on disk."""
+    return is_at_hand(call.kernel, tuple(numba.typeof(argument) for argument in call.arguments))

@@ -3,24 +3,24 @@
 Any release may change them. So each is looked up and compared with what is expected, and where one is missing or of
 another shape, the slower public way is taken, with the same numbers:
 
-- Helpers for linking only. Numba optimises every function that a kernel calls, with all that this one calls in turn,
-  and makes machine code of it, though it is the kernel, with all of them linked into it and optimised once more, that
-  runs. While one of our kernels is compiled, functions without a wrapper for Python, which nothing but compiled code
-  can call, are only made smaller and left so for linking. That saves a third of the time or so. Else all of them are
-  compiled as usual.
+- Helpers for linking only. Numba makes machine code of every function that a kernel calls, though it is the kernel,
+  with all of them linked into it and optimised once more, that runs. While one of our kernels is compiled, functions
+  that only compiled code can call are made smaller and left so for linking: a third less time. Else that is done, too.
 - One implementation of a helper for all callers. Numba compiles one for each set of flags that callers have, though
   those of ours depend on two of these only. Else some are compiled twice.
 - Options of helpers: inlined always, no reference counts, arrays that share no memory. Else they do without.
 - A cache of our own. Else compiled kernels are not kept.
 - Calling what was compiled without looking types up. Else Numba looks them up at every call.
+- Pickling users' functions as they are. Else no other process compiles kernels beside ours.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Protocol, TypeAlias
@@ -31,6 +31,7 @@ from numba import types
 from numba.core.errors import NumbaError, UnsupportedError
 
 from systola.errors import SystolaError
+from systola.jit.garbage import collection_paused
 
 Signature = tuple[types.Type, ...]  # of arguments
 Key = tuple[Signature, tuple[str, ...]]
@@ -41,6 +42,8 @@ class Dispatcher(Protocol):
     """What `njit` makes of a function: it compiles itself for the types that it is called with."""
 
     _cache: Any
+    overloads: dict[Signature, Any]
+    targetctx: _Target
     compile: Callable[[Signature], Any]
 
     def __call__(self, *arguments: Any) -> Any: ...
@@ -120,6 +123,9 @@ class Keeper(Protocol):
     def load(self, key: Key, rebuild: Callable[[Any], Any]) -> Any:
         """What `rebuild` makes of what was kept under this key, or None."""
 
+    def has(self, key: Key) -> bool:
+        """Whether something was kept under this key."""
+
     def save(self, key: Key, dump: Callable[[], bytes]) -> None:
         """Keep what `dump` returns, a pickle of the key and of what `rebuild` needs."""
 
@@ -155,6 +161,7 @@ _Library = _find("numba.core.codegen", "CPUCodeLibrary")
 _Mapping: Any = getattr(_find("numba.core.options", "TargetOptions"), "Mapping", None)
 _NullCache = _find("numba.core.caching", "NullCache")
 _Options = _find("numba.core.cpu", "CPUTargetOptions")
+_cloudpickle = _find("numba", "cloudpickle")
 _dumps = _find("numba.core.serialize", "dumps")
 _make_function = _find("numba._dynfunc", "make_function")
 
@@ -208,10 +215,7 @@ if _IS_SHARED:
 
 
 def prepare(dispatcher: Dispatcher, keeper: Keeper) -> None:
-    """Keep what this dispatcher compiles, and compile what it calls for linking only.
-
-    Whatever cannot be compiled is a NumbaError then.
-    """
+    """Keep what it compiles, and compile what it calls for linking only. What cannot be compiled is a NumbaError."""
     is_kept = _IS_KEPT and isinstance(getattr(dispatcher, "_cache", None), _NullCache)
     if is_kept:
         dispatcher._cache = _Cache(keeper)
@@ -221,7 +225,7 @@ def prepare(dispatcher: Dispatcher, keeper: Keeper) -> None:
         if not is_kept:
             keeper.refuse()
         try:
-            with _kernel():
+            with _kernel(), collection_paused():
                 return compile_all(signature)
         except (NumbaError, SystolaError):
             raise
@@ -280,11 +284,31 @@ class _Cache(_NullCache if _IS_KEPT else object):  # type: ignore[misc]
         key = (sig, target_context.codegen().magic_tuple())
         return self._keeper.load(key, lambda payload: _CompileResult._rebuild(target_context, *payload))
 
+    def has_overload(self, sig: Signature, target_context: _Target) -> bool:
+        return self._keeper.has((sig, target_context.codegen().magic_tuple()))
+
     def save_overload(self, sig: Signature, cres: _Compiled) -> None:
         if cres.library.has_dynamic_globals:
             return  # it holds addresses of this process
         key = (sig, cres.target_context.codegen().magic_tuple())
         self._keeper.save(key, lambda: _dumps((key, cres._reduce())))
+
+
+def is_at_hand(dispatcher: Dispatcher, signature: Signature) -> bool:
+    """Whether this was compiled before, and is loaded or kept; False also where that cannot be told."""
+    cache = getattr(dispatcher, "_cache", None)
+    loaded = signature in getattr(dispatcher, "overloads", ())
+    return loaded or (isinstance(cache, _Cache) and cache.has_overload(signature, dispatcher.targetctx))
+
+
+def pickle_by_value(value: tuple[Any, ...], modules: set[str]) -> bytes:
+    """A pickle in which what these modules define is contained, not named: others need not import them."""
+    with ExitStack() as registered:
+        for module in (sys.modules[name] for name in modules - {"__main__"} if name in sys.modules):
+            _cloudpickle.register_pickle_by_value(module)
+            registered.callback(_cloudpickle.unregister_pickle_by_value, module)
+        made: bytes = _dumps(value)
+    return made
 
 
 # Helpers for linking only

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from systola.errors import InputError
-from systola.lab.drawing import COLOURS, DASHES, INK, NUMBERS, blank, save, shades, style
 from systola.lab.indicators import attainment, read_fronts
+from systola.lab.style import INK, NUMBERS, WIDTHS, blank, looks, plain, put_legend, save, shades, style
 from systola.pareto.archive import nondominated
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ __all__ = ["plot_attainment", "plot_front", "plot_gantt", "save"]
 
 _Array = npt.NDArray[np.float64]
 
-_MARKERS = ("o", "s", "^", "D", "v", "P")  # not as many as colours: together they tell 42 fronts apart
 _MARGIN = 0.06  # around a front, as a share of its range
 _BAR = 0.78  # of the height of a machine's row
 
@@ -71,9 +70,9 @@ def plot_front(
         )
     sign = np.where(maximised, -1.0, 1.0)
     with style():
-        figure, axes = blank(6.4, 4.2) if k == 2 else blank(6.8, 5.0, "3d")
-        for index, (name, front) in enumerate(read.items()):
-            colour, marker = COLOURS[index % len(COLOURS)], _MARKERS[index % len(_MARKERS)]
+        figure, axes = blank(WIDTHS[2], 4.0) if k == 2 else blank(WIDTHS[2], 5.0, "3d")
+        for name, (colour, dashes, marker) in looks(read).items():
+            front = read[name]
             if k == 2:
                 kept = nondominated(sign * front)
                 look = {"color": colour, "marker": marker, "markersize": 4.5, "markeredgewidth": 0}
@@ -81,17 +80,17 @@ def plot_front(
                 axes.plot(
                     *steps.T,
                     drawstyle="steps-post",
-                    linestyle=DASHES[index % len(DASHES)],
+                    linestyle=dashes,
                     linewidth=1.1,
-                    label=name,
+                    label=plain(name),
                     **look,
                 )
                 axes.plot(*front[~kept].T, linestyle="", **look)
             else:
-                axes.scatter(*front.T, s=18, color=colour, marker=marker, linewidth=0, alpha=0.8, label=name)
+                axes.scatter(*front.T, s=18, color=colour, marker=marker, linewidth=0, alpha=0.8, label=plain(name))
         if k == 2:
             axes.grid()
-            axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), handlelength=2.6, borderaxespad=0)
+            put_legend(figure, 2)
         else:
             axes.view_init(elev=24, azim=-58)
             axes.set_zlabel(labels[2], labelpad=9)
@@ -153,9 +152,9 @@ def plot_attainment(
     near, far = points.min(axis=0) - margin, points.max(axis=0) + margin
 
     with style():
-        figure, axes = blank(6.4, 4.2)
-        for index, (name, fronts) in enumerate(runs.items()):
-            colour, dashes = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
+        figure, axes = blank(WIDTHS[2], 4.0)
+        for name, (colour, dashes, _) in looks(runs).items():
+            fronts = runs[name]
             best, median, worst = (
                 _in_order(sign * attainment(fronts, level, senses)) for level in (1 / len(fronts), 0.5, 1.0)
             )
@@ -167,20 +166,12 @@ def plot_attainment(
             for surface in (best, worst):
                 axes.step(*(sign * _border(surface, far)).T, where="post", color=colour, linewidth=0.6, alpha=0.7)
             steps = (sign * _border(median, far)).T
-            told = f"{name} ({len(fronts)})"
+            told = f"{plain(name)} ({len(fronts)})"
             axes.step(*steps, where="post", color=colour, linestyle=dashes, linewidth=1.8, label=told)
         axes.set_xlim(*sorted((sign * [near, far])[:, 0]))
         axes.set_ylim(*sorted((sign * [near, far])[:, 1]))
         axes.grid()
-        axes.legend(
-            loc="center left",
-            bbox_to_anchor=(1.01, 0.5),
-            handlelength=2.6,
-            borderaxespad=0,
-            title="Median of runs,\nbest to worst",
-            title_fontsize=8,
-            alignment="left",
-        )
+        put_legend(figure, 2, "Median of runs,\nbest to worst")
         _label(axes, labels)
         _entitle(figure, axes, title)
     return figure
@@ -218,7 +209,7 @@ def plot_gantt(
     ends, order, lengths = _read_schedule(completions, times, jobs)
     positions, machines = ends.shape
     with style():
-        figure, axes = blank(7.6, 1.1 + 0.36 * machines)
+        figure, axes = blank(WIDTHS[2], 1.1 + 0.34 * machines)
         colours = shades(positions)
         bars = []
         for machine in range(machines):
@@ -242,7 +233,7 @@ def plot_gantt(
         axes.grid(axis="x")
         axes.set_xlabel("Time")
         axes.set_ylabel("Machine")
-        axes.set_title(title)
+        axes.set_title(plain(title, title=True))
         _number_bars(figure, axes, bars)
     return figure
 
@@ -274,9 +265,9 @@ def _label(axes: Axes, labels: Sequence[str]) -> None:
 
 def _entitle(figure: Figure, axes: Axes, title: str) -> None:
     if axes.name != "3d":
-        axes.set_title(title)
+        axes.set_title(plain(title, title=True))
     elif title:
-        figure.suptitle(title, x=0.01, horizontalalignment="left", fontsize=10)
+        figure.suptitle(plain(title, title=True), x=0.01, horizontalalignment="left", fontsize=9)
 
 
 def _read_schedule(

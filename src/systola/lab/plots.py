@@ -10,7 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from systola.errors import InputError
-from systola.lab.drawing import COLOURS, DASHES, NUMBERS, SOFT, blank, panels, save, style
+from systola.lab.style import (
+    INK,
+    NUMBERS,
+    SOFT,
+    WIDTHS,
+    Columns,
+    blank,
+    check_columns,
+    looks,
+    panels,
+    plain,
+    plot_of_curves,
+    put_legend,
+    save,
+    style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +38,7 @@ _Array = npt.NDArray[np.float64]
 _POINTS = 500  # of a curve: finer than a printed page shows
 _DECADES_BESIDE_ZERO = 1e6  # beside zero, at most so many powers of ten: rounding errors are no results
 _ABREAST = 4  # frames of a heat map side by side
+_MARKS = 8  # markers along a curve
 
 
 def convergence(
@@ -31,6 +47,8 @@ def convergence(
     label: str = "Best value so far",
     title: str = "",
     infeasible: Mapping[str, int] | None = None,
+    optimum: float | None = None,
+    columns: Columns = 2,
 ) -> Figure:
     """Best value against evaluations: the median over the runs, and the quartiles as a band.
 
@@ -46,6 +64,10 @@ def convergence(
         A title, if any.
     infeasible
         How many more runs of an algorithm never had a feasible solution: they have no curve, but the legend tells.
+    optimum
+        The best value known, as a line, if any.
+    columns
+        Across how many columns of a page the picture goes: 1 or 2.
 
     Returns
     -------
@@ -66,35 +88,42 @@ def convergence(
     for name, found in runs.items():
         if not found and not failed.get(name):
             raise InputError(f"each algorithm needs one run or more, but {name!r} has none; leave it out or run it")
-    every = [run for found in runs.values() for run in found]
-    if not every:
+    all_runs = [run for found in runs.values() for run in found]
+    if not all_runs:
         raise InputError("a convergence plot needs one feasible run or more, but got none; make longer runs")
-    grid = _spread_points(np.concatenate([evaluations for evaluations, _ in every]))
+    grid = _spread_points(np.concatenate([evaluations for evaluations, _ in all_runs]))
 
     with style():
-        figure, axes = blank(6.4, 3.8)
-        for index, (name, found) in enumerate(runs.items()):
-            colour, dashes = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
-            told = (
-                f"{name} ({failed[name]} of {len(found) + failed[name]} runs infeasible)" if failed.get(name) else name
-            )
+        figure, axes = plot_of_curves(columns, len(runs) + 1)
+        for index, (name, look) in enumerate(looks(runs).items()):
+            found, told = runs[name], plain(name, columns)
+            if failed.get(name):
+                told += f" ({failed[name]} of {len(found) + failed[name]} infeasible)"
+            line = {"color": look.colour, "linestyle": look.dashes, "linewidth": 1.4, "label": told}
+            marks = {"marker": look.marker, "markersize": 3.5, "markeredgewidth": 0}
             if not found:
-                axes.plot([], [], color=colour, linestyle=dashes, linewidth=1.6, label=told)
+                axes.plot([], [], **line, **marks)
                 continue
             start = max(evaluations[0] for evaluations, _ in found)
             steps = np.unique(np.append(grid[grid >= start], start))
             values = np.array([best[np.searchsorted(at, steps, side="right") - 1] for at, best in found])
             low, middle, high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
-            axes.fill_between(steps, low, high, step="post", color=colour, alpha=0.16, linewidth=0)
-            axes.step(steps, middle, where="post", color=colour, linestyle=dashes, linewidth=1.6, label=told)
+            axes.fill_between(steps, low, high, step="post", color=look.colour, alpha=0.16, linewidth=0)
+            every = max(len(steps) // _MARKS, 1)  # begun at another point each, so that equal curves show all markers
+            axes.plot(
+                steps, middle, drawstyle="steps-post", markevery=(index * every // len(runs), every), **line, **marks
+            )
+        known = [] if optimum is None else [optimum]
         _choose_scale(axes, "x", grid)
-        _choose_scale(axes, "y", np.concatenate([best for _, best in every]))
+        _choose_scale(axes, "y", np.concatenate([known, *(best for _, best in all_runs)]))
+        if optimum is not None:
+            axes.axhline(optimum, color=SOFT, linewidth=0.8, linestyle=(0, (3, 2)), label="best known", zorder=1)
         axes.margins(x=0.01)
         axes.grid(axis="y")
         axes.set_xlabel("Evaluations")
         axes.set_ylabel(label)
-        axes.set_title(title)
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), handlelength=2.6, borderaxespad=0)
+        axes.set_title(plain(title, columns, title=True))
+        put_legend(figure, columns)
     return figure
 
 
@@ -104,6 +133,8 @@ def boxplots(
     label: str = "Final value",
     title: str = "",
     infeasible: Mapping[str, Sequence[float]] | None = None,
+    optimum: float | None = None,
+    columns: Columns = 2,
 ) -> Figure:
     """The values each algorithm reached: median, quartiles, whiskers, and every run as a dot.
 
@@ -117,6 +148,10 @@ def boxplots(
         A title, if any.
     infeasible
         For each algorithm the values of its infeasible runs: crosses, which no box counts.
+    optimum
+        The best value known, as a line, if any.
+    columns
+        Across how many columns of a page the picture goes: 1 or 2.
 
     Returns
     -------
@@ -140,30 +175,38 @@ def boxplots(
     }
     places = {name: len(samples) - k for k, name in enumerate(samples)}
 
+    width = check_columns(columns)
+    look = looks(samples)
     with style():
-        figure, axes = blank(6.4, 0.9 + 0.42 * len(places))
+        figure, axes = blank(width, 0.85 + 0.36 * len(places))
         for name, sample in values.items():
-            place = places[name]
+            place, colour = places[name], look[name].colour
             low, middle, high = np.quantile(sample, (0.25, 0.5, 0.75))
             near = sample[(sample >= low - 1.5 * (high - low)) & (sample <= high + 1.5 * (high - low))]
             axes.hlines(place, near.min(), near.max(), color=SOFT, linewidth=0.9)
-            axes.barh(place, high - low, 0.55, left=low, color="#DCEBF5", edgecolor=SOFT, linewidth=0.8)
+            axes.barh(place, high - low, 0.55, left=low, color=(colour, 0.16), edgecolor=SOFT, linewidth=0.8)
             dots = place + _scatter(len(sample))
-            axes.scatter(sample, dots, s=8, color=COLOURS[0], alpha=0.5, linewidth=0, zorder=3)
-            axes.vlines(middle, place - 0.275, place + 0.275, color=COLOURS[1], linewidth=2.2, zorder=4)
+            axes.scatter(sample, dots, s=8, marker=look[name].marker, color=colour, alpha=0.6, linewidth=0, zorder=3)
+            axes.vlines(middle, place - 0.275, place + 0.275, color=INK, linewidth=1.8, zorder=4)
         for name, sample in failed.items():
             crosses = places[name] + _scatter(len(sample))
-            axes.scatter(sample, crosses, s=14, marker="x", color=COLOURS[1], linewidth=0.9, zorder=3)
+            axes.scatter(sample, crosses, s=14, marker="x", color=look[name].colour, linewidth=0.9, zorder=3)
         if failed:
             label += " (x: infeasible)"
-        _choose_scale(axes, "x", np.concatenate([*values.values(), *failed.values()]))
-        axes.set_yticks(list(places.values()), list(places))
+        known = [] if optimum is None else [optimum]
+        _choose_scale(axes, "x", np.concatenate([known, *values.values(), *failed.values()]))
+        if optimum is not None:
+            axes.axvline(optimum, color=SOFT, linewidth=0.8, linestyle=(0, (3, 2)), zorder=1)
+            label += "; dashed: best known"
+        axes.set_yticks(list(places.values()), [plain(name, columns) for name in places])
         axes.set_ylim(0.4, len(places) + 0.6)
         axes.tick_params(axis="y", length=0)
+        if axes.get_xscale() == "linear":
+            axes.locator_params(axis="x", nbins=8 if columns == 2 else 4)  # large numbers are wide
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x")
         axes.set_xlabel(label)
-        axes.set_title(title)
+        axes.set_title(plain(title, columns, title=True))
     return figure
 
 
@@ -195,28 +238,18 @@ def grid_heatmap(
     MissingExtra
         If Matplotlib is not installed.
     """
-    cells = [np.asarray(frame, dtype=np.float64) for frame in frames]
-    if not cells or len(cells) != len(steps):
-        raise InputError(
-            f"a heat map needs one frame or more and a step for each, but got {len(cells)} and {len(steps)}"
-        )
-    for step, frame in zip(steps, cells, strict=True):
-        if frame.ndim != 2 or frame.size == 0 or frame.shape != cells[0].shape or not np.isfinite(frame).all():
-            raise InputError(
-                f"frames are finite matrices of one shape, {cells[0].shape} as the first, "
-                f"but that of step {step} has shape {frame.shape} and "
-                f"{np.count_nonzero(~np.isfinite(frame))} values that are not finite"
-            )
+    cells = read_frames(frames, steps)
     height, width = cells[0].shape
     wide = width > 2 * height
     low, high = min(float(frame.min()) for frame in cells), max(float(frame.max()) for frame in cells)
 
     columns = 1 if wide else min(len(cells), _ABREAST)
     rows = math.ceil(len(cells) / columns)
-    each = min(max(0.035 * height, 0.45), 1.2) + 0.3 if wide else 2.4
+    each = min(max(0.035 * height, 0.45), 1.2) + 0.3 if wide else 1.9
 
     with style():
-        figure, places = panels(rows, columns, 7.6 if wide else 1.0 + each * columns, 0.9 + each * rows)
+        width_of_all = WIDTHS[2] if wide else min(1.0 + each * columns, WIDTHS[2])
+        figure, places = panels(rows, columns, width_of_all, 0.9 + each * rows)
         image: Any = None
         for index, axes in enumerate(places):
             if index >= len(cells):
@@ -239,16 +272,33 @@ def grid_heatmap(
             axes.xaxis.set_major_formatter(NUMBERS)
             for spine in axes.spines.values():
                 spine.set_visible(False)
-        figure.supxlabel("Column", fontsize=9)
-        figure.supylabel("Row", fontsize=9)
+        figure.supxlabel("Column", fontsize=8)
+        figure.supylabel("Row", fontsize=8)
         bar = figure.colorbar(image, ax=places, shrink=0.8 if rows < 5 else 0.5, aspect=25, pad=0.015)
         bar.set_label(label)
         bar.outline.set_visible(False)
         bar.ax.tick_params(length=2, labelsize=7.5)
         bar.ax.yaxis.set_major_formatter(NUMBERS)
         if title:
-            figure.suptitle(title, x=0.01, horizontalalignment="left", fontsize=10)
+            figure.suptitle(plain(title, title=True), x=0.01, horizontalalignment="left", fontsize=9)
     return figure
+
+
+def read_frames(frames: Sequence[npt.ArrayLike], steps: Sequence[int]) -> _Array:
+    """Matrices of one shape, a step for each; InputError if they are something else."""
+    cells = [np.asarray(frame, dtype=np.float64) for frame in frames]
+    if not cells or len(cells) != len(steps):
+        raise InputError(
+            f"a grid over time needs one frame or more and a step for each, but got {len(cells)} and {len(steps)}"
+        )
+    for step, frame in zip(steps, cells, strict=True):
+        if frame.ndim != 2 or frame.size == 0 or frame.shape != cells[0].shape or not np.isfinite(frame).all():
+            raise InputError(
+                f"frames are finite matrices of one shape, {cells[0].shape} as the first, "
+                f"but that of step {step} has shape {frame.shape} and "
+                f"{np.count_nonzero(~np.isfinite(frame))} values that are not finite"
+            )
+    return np.stack(cells)
 
 
 def grid_surface(rows: npt.ArrayLike, shares: Sequence[float], *, label: str = "Fitness", title: str = "") -> Figure:
@@ -286,7 +336,7 @@ def grid_surface(rows: npt.ArrayLike, shares: Sequence[float], *, label: str = "
     if moments[0] < 0 or moments[-1] > 1 or (np.diff(moments) <= 0).any():
         raise InputError(f"shares of a run grow from 0 to 1, but these go from {moments[0]:g} to {moments[-1]:g}")
     with style():
-        figure, axes = blank(6.0, 4.6, "3d")
+        figure, axes = blank(WIDTHS[2], 5.0, "3d")
         across, along = np.meshgrid(np.arange(1, values.shape[1] + 1), 100 * moments)
         axes.plot_surface(across, along, values, cmap="cividis", edgecolor=SOFT, linewidth=0.15, rcount=80, ccount=80)
         axes.view_init(elev=28, azim=-50)
@@ -296,7 +346,7 @@ def grid_surface(rows: npt.ArrayLike, shares: Sequence[float], *, label: str = "
         axes.zaxis.set_major_formatter(NUMBERS)
         axes.tick_params(labelsize=7.5)
         if title:
-            figure.suptitle(title, x=0.01, horizontalalignment="left", fontsize=10)
+            figure.suptitle(plain(title, title=True), x=0.01, horizontalalignment="left", fontsize=9)
     return figure
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from systola.errors import InputError
-from systola.lab.drawing import COLOURS, DASHES, NUMBERS, SOFT, panels, style
 from systola.lab.machine import Machine
 from systola.lab.simulation import MODES, Migration, Search, Simulation, place_demes, simulate
+from systola.lab.style import COLOURS, DASHES, NUMBERS, SOFT, WIDTHS, panels, style
 from systola.lab.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def plot_scaling(rows: Sequence[Row]) -> Figure:
         raise InputError("a picture needs one row or more, but got none; simulate something first")
     demes = [row.demes for row in rows]
     with style():
-        figure, (rates, shares, ratios) = panels(1, 3, 8.4, 2.9)
+        figure, (rates, shares, ratios) = panels(1, 3, WIDTHS[2], 2.6)
         for index, mode in enumerate(MODES):
             runs: list[Simulation] = [getattr(row, mode) for row in rows]
             look = {
@@ -243,7 +243,7 @@ def plot_scaling(rows: Sequence[Row]) -> Figure:
         ratios.axhline(1, color=SOFT, linewidth=0.7)
         for axes, title in ((rates, "Iterations per second"), (shares, "Communication, %"), (ratios, "Ratio of times")):
             axes.set_xscale("log", base=2)
-            axes.set_xticks(demes, [f"{size:,}" for size in demes], fontsize=7.5)
+            axes.set_xticks(demes, [f"{size:,}" for size in demes], fontsize=7)
             axes.minorticks_off()
             axes.set_ylim(bottom=0)
             axes.yaxis.set_major_formatter(NUMBERS)
@@ -252,6 +252,6 @@ def plot_scaling(rows: Sequence[Row]) -> Figure:
             axes.set_xlabel("Demes")
         rates.legend(loc="lower left", handlelength=2.6)
         figure.suptitle(
-            f"Simulation, {rows[0].asynchronous.rounds} rounds", x=0.01, horizontalalignment="left", fontsize=10
+            f"Simulation, {rows[0].asynchronous.rounds} rounds", x=0.01, horizontalalignment="left", fontsize=9
         )
     return figure

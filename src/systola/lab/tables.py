@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from systola.errors import InputError
+from systola.lab.blocks import Cell, Table
+from systola.lab.writers import latex, markdown, text
+
+__all__ = ["Cell", "Table", "compact_table", "format_number", "mean_table", "render", "significance_table"]
 
 Format = Literal["text", "markdown", "csv", "latex"]
 
@@ -20,36 +23,6 @@ BETTER, WORSE, NEITHER, UNKNOWN = "▲", "▽", "–", "?"
 MOST_FEASIBLE = "The best of each instance stands out: of the algorithms with the most feasible runs, the best mean."
 
 _SIGNS: dict[int | None, str] = {1: BETTER, -1: WORSE, 0: NEITHER, None: UNKNOWN}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a table: its text, and whether it is bold."""
-
-    text: str
-    bold: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table without a format: see :func:`render`.
-
-    Attributes
-    ----------
-    title
-        What the table shows.
-    header
-        The name of each column; the first column names the rows.
-    rows
-        The cells, as many in each row as the header has.
-    notes
-        What a reader must know to read it, one sentence each.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    notes: tuple[str, ...] = ()
 
 
 def mean_table(
@@ -112,11 +85,12 @@ def mean_table(
         best = format_number(min(means) if minimise else max(means)) if means else ""
         row = [Cell(instance)]
         for algorithm in algorithms:
-            text = _format_summary(summaries.get(algorithm))
-            bold = algorithm in leading and text.split()[0] == best
+            told = _format_summary(summaries.get(algorithm))
+            bold = algorithm in leading and told.split()[0] == best
             if made.get(algorithm):
-                text = f"{text or NEITHER} ({len(by_name[algorithm])}/{made[algorithm]})"
-            row.append(Cell(text, bold))
+                told = f"{told or NEITHER} ({len(by_name[algorithm])}/{made[algorithm]})"
+            mean = summaries[algorithm][0] if algorithm in summaries else None
+            row.append(Cell(told, bold, mean, _infeasible_share(by_name.get(algorithm, ()), made.get(algorithm, 0))))
             if algorithm in doubled:
                 row.append(Cell(_format_summary(published.get((instance, algorithm)))))
         rows.append(tuple(row))
@@ -173,8 +147,8 @@ def compact_table(
         column = []
         for name in algorithms:
             printed = published.get((instance, name))
-            text = ours.get(name, NEITHER) + (f" ({printed[0]:,.{decimals}f})" if printed else "")
-            column.append(Cell(text, bold=name in leading and ours[name] == best))
+            told = ours.get(name, NEITHER) + (f" ({printed[0]:,.{decimals}f})" if printed else "")
+            column.append(Cell(told, bold=name in leading and ours[name] == best))
         columns.append(column)
     rows = [(Cell(name), *cells) for name, *cells in zip(algorithms, *columns, strict=True)]
     notes = ["Means; the best of each instance stands out."] if runs is None else ["Means.", MOST_FEASIBLE]
@@ -259,19 +233,13 @@ def render(table: Table, format: Format) -> str:
         If the format is not one of these, or a row is not as long as the header.
     """
     renderers = {
-        "text": _render_text,
-        "markdown": _render_markdown,
-        "csv": _render_csv,
-        "latex": _render_latex,
+        "text": text.write_table,
+        "markdown": markdown.write_table,
+        "csv": _write_csv,
+        "latex": latex.write_table,
     }
     if format not in renderers:
         raise InputError(f"a format is one of {', '.join(renderers)}, but got {format!r}")
-    for row in table.rows:
-        if len(row) != len(table.header):
-            raise InputError(
-                f"each row has as many cells as the header, {len(table.header)}, but one has {len(row)} "
-                f"(table {table.title!r}, row {row[0].text if row else ''!r})"
-            )
     return renderers[format](table)
 
 
@@ -293,6 +261,10 @@ def _leading(samples: Mapping[str, Sequence[float]], runs: Mapping[str, int]) ->
     return {name for name, share in shares.items() if share == max(shares.values())}
 
 
+def _infeasible_share(feasible: Sequence[float], runs: int) -> float:
+    return 1 - len(feasible) / runs if runs else 0.0
+
+
 def _format_summary(summary: tuple[float, float | None] | None) -> str:
     if summary is None:
         return ""
@@ -300,84 +272,10 @@ def _format_summary(summary: tuple[float, float | None] | None) -> str:
     return format_number(mean) + ("" if deviation is None else f" ± {format_number(deviation)}")
 
 
-def _render_text(table: Table) -> str:
-    lines = [list(table.header), *(["*" * cell.bold + cell.text for cell in row] for row in table.rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(table.header))]
-    padded = []
-    for first, *rest in lines:
-        cells = [text.rjust(width) for text, width in zip(rest, widths[1:], strict=True)]
-        padded.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
-    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-    parts = [table.title, "", padded[0], rule, *padded[1:]]
-    if table.notes:
-        parts += ["", *table.notes]
-    return "\n".join(parts) + "\n"
-
-
-def _render_markdown(table: Table) -> str:
-    def escape(text: str) -> str:
-        return "".join("\\" + c if c in "\\|*_`<[" else c for c in text)
-
-    def line(texts: Sequence[str]) -> str:
-        return "| " + " | ".join(texts) + " |"
-
-    def mark(cell: Cell) -> str:
-        return f"**{escape(cell.text)}**" if cell.bold and cell.text else escape(cell.text)
-
-    parts = [
-        f"**{escape(table.title)}**",
-        "",
-        line([escape(text) for text in table.header]),
-        line([":--", *["--:"] * (len(table.header) - 1)]),
-        *(line([mark(cell) for cell in row]) for row in table.rows),
-    ]
-    for note in table.notes:
-        parts += ["", escape(note)]
-    return "\n".join(parts) + "\n"
-
-
-def _render_csv(table: Table) -> str:
+def _write_csv(table: Table) -> str:
+    table.check()
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(table.header)
     writer.writerows([cell.text for cell in row] for row in table.rows)
     return out.getvalue()
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{c: "\\" + c for c in "&%$#_{}"},
-    "±": r"$\pm$",
-    "–": "--",
-    BETTER: r"$\blacktriangle$",
-    WORSE: r"$\triangledown$",
-}
-
-
-def _render_latex(table: Table) -> str:
-    def escape(text: str) -> str:
-        return "".join(_LATEX.get(c, c) for c in text)
-
-    def line(texts: Sequence[str]) -> str:
-        return " & ".join(texts) + r" \\"
-
-    def mark(cell: Cell) -> str:
-        return rf"\textbf{{{escape(cell.text)}}}" if cell.bold and cell.text else escape(cell.text)
-
-    parts = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{escape(table.title)}}}",
-        rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}",
-        r"\toprule",
-        line([escape(text) for text in table.header]),
-        r"\midrule",
-        *(line([mark(cell) for cell in row]) for row in table.rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    for note in table.notes:
-        parts += ["", rf"\smallskip {escape(note)}"]
-    return "\n".join([*parts, r"\end{table}"]) + "\n"

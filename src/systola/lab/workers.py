@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from systola.errors import SystolaError
 from systola.run.child_process import ChildProcess
-from systola.signals import held_signals
+from systola.run.signals import held_signals
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")

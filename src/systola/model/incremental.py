@@ -125,10 +125,11 @@ def evaluate_insertions(
 
 @dispatched_call
 def best_insertion(problem: Any, x: Any, count: Any, item: Any, work: Any, measures: Any) -> Any:
-    """Permutations: the first of the best places for an item among the first `count` of the solution x.
+    """Permutations: one of the best places for an item among the first `count` of the solution x.
 
     It comes before the one that is there now, or last. measures[0] gets the measures, as far as they are objectives,
-    of the shorter order that this gives; measures[1] and `work` are free to use.
+    of the shorter order that this gives; measures[1] is free to use, and so is `work`: zeros before the first call, and
+    afterwards as the call before has left it.
     """
     return implementation_of("best_insertion", problem)(problem, x, count, item, work, measures)
 

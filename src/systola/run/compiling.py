@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 LOG = logging.getLogger("systola")
 LOG.addHandler(logging.NullHandler())  # else warnings would be printed where nobody has set up logging
@@ -17,15 +17,24 @@ _PATIENCE_SECONDS = 2.0  # from the cache it takes less
 
 @dataclass
 class Compiling:
-    """How long it took."""
+    """How long it took, and what is being compiled."""
 
     seconds: float = 0.0
+    name: str = ""
+    tells: bool = False
+    began: float = field(default_factory=time.perf_counter)
+
+    def tell_of_kernel(self, what: str) -> None:
+        """Which kernel is next; of the first ones nobody is told on standard error, who need not wait for long."""
+        LOG.info("compiling for %s: %s", self.name, what)
+        if self.tells and time.perf_counter() - self.began > _PATIENCE_SECONDS:
+            _say(f"systola: compiling {what}")
 
 
 @contextmanager
 def telling_of_compiling(name: str, tells: bool) -> Iterator[Compiling]:
     """Say what is being compiled if that takes a while, and somebody is to be told; afterwards, how long it took."""
-    took, began = Compiling(), time.perf_counter()
+    took = Compiling(name=name, tells=tells)
 
     def tell() -> None:
         LOG.info("compiling the kernels for %s", name)
@@ -39,7 +48,7 @@ def telling_of_compiling(name: str, tells: bool) -> Iterator[Compiling]:
         yield took
     finally:
         timer.cancel()
-        took.seconds = time.perf_counter() - began
+        took.seconds = time.perf_counter() - took.began
     LOG.info("kernels for %s are ready after %.1f s", name, took.seconds)
 
 

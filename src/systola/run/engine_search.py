@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from systola.backends.session import Session, Setup
+from systola.backends.session import IMMIGRATION, Session, Setup
 from systola.engines.engine import Design, Engine, parameters_of
 from systola.engines.migration import supports_migration
 from systola.engines.picture import Picture, picture_of
@@ -18,6 +18,7 @@ from systola.model.encodings import Array, Solutions
 from systola.model.population import Population
 from systola.model.problem import Problem, digest_of, space_of
 from systola.reading import is_whole
+from systola.run.compilers import Job, Workshop, tell_nobody
 from systola.run.faults import check_faults, explaining_errors
 from systola.run.search import Found, Saved, Search
 from systola.version import __version__
@@ -67,10 +68,14 @@ class EngineSearch(Search):
     keeps_steps
         Whether there is something to save within a long step, too: the state before it is then kept, at the price of
         copying it.
+    workshop
+        Who compiles its kernels, if it is not only this process.
     """
 
-    def __init__(self, setup: Setup, session: Session, keeps_steps: bool = False) -> None:
-        self.setup, self.session = setup, session
+    def __init__(
+        self, setup: Setup, session: Session, keeps_steps: bool = False, workshop: Workshop | None = None
+    ) -> None:
+        self.setup, self.session, self._workshop = setup, session, workshop
         self.problem = setup.problem
         self.step = self.evaluations = 0
         self.per_step = setup.design.per_step
@@ -99,7 +104,14 @@ class EngineSearch(Search):
 
     def compile(self) -> None:
         with explaining_errors(self.problem):
+            if self._workshop:
+                jobs = [job for job in self.jobs() if job.name != IMMIGRATION]
+                self._workshop.compilers.compile(jobs, self.on_kernel or tell_nobody)
             self.session.compile()
+
+    def jobs(self) -> list[Job]:
+        """What is to be compiled of all that it may need."""
+        return self._workshop.compilers.jobs(self._workshop.plan, self.session) if self._workshop else []
 
     def start(self, solutions: Solutions = ()) -> None:
         rows = self.setup.design.started

@@ -11,8 +11,8 @@ from systola.model.population import Population
 from systola.model.problem import Problem
 from systola.run.budget import Stop
 from systola.run.search import Found
+from systola.run.signals import Interruption
 from systola.run.trace import Trace
-from systola.signals import Interruption
 
 REPORT_SECONDS = 0.25  # from one call of a callback to the next
 CALL_SECONDS = 0.1  # one call of `advance` lasts about this long, so that Ctrl-C and progress are prompt
@@ -33,6 +33,7 @@ class Progress:
     snapshot: Callable[[], Population | None] | None = field(default=None, repr=False)  # copies it to the host
     best: Callable[[], Found] | None = field(default=None, repr=False)
     picture: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)  # see `Search.picture`
+    kernel: str = ""  # while compiling: which one, "kernel 2 of 4: ..."
 
 
 Callback = Callable[[Progress], Any]

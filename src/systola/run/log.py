@@ -278,7 +278,8 @@ class RunLog:
         costs = self.costs
         cheap = costs.frames + costs.frame <= _FRAMES_SHARE * elapsed
         within = costs.inside + costs.frame <= SHARE * elapsed
-        return now - self._taken >= 0.96 * REPORT_SECONDS and (self.frames == 0 or (cheap and within))
+        rested = now - self._taken >= max(0.96 * REPORT_SECONDS, 100 * costs.frame)
+        return rested and (self.frames == 0 or (cheap and within))
 
     def _picture(self, look: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
         try:

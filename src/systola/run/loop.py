@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from systola.run.checkpoint import read_state, write_checkpoint
 from systola.run.ending import ask_to_stop, time_limit
 from systola.run.execution import CALL_SECONDS, REPORT_SECONDS, Callback, Progress
 from systola.run.search import Found, Saved, Search
+from systola.run.signals import Interruption, held_signals
 from systola.run.trace import Sample, Trace
 from systola.run.units import objective_of, reaches, violation_of
-from systola.signals import Interruption, held_signals
 from systola.version import __version__
 
 
@@ -38,6 +39,7 @@ class Run:
     failure: Exception | None = field(default=None, init=False)
     notes: list[str] = field(default_factory=list, init=False)
     interruption: Interruption = field(default_factory=Interruption, init=False)
+    on_kernel: Callable[[str], None] | None = field(default=None, init=False)  # is told which one is compiled
     _earlier: float = field(default=0.0, init=False)
     _began: float = field(default=0.0, init=False)
     _reported: float = field(default=0.0, init=False)
@@ -82,11 +84,17 @@ class Run:
         self._tell(Progress("compiling", 0, 0, 0.0, memory=self.search.memory))
         if self.failure:
             raise self.failure
+        self.search.on_kernel = self._tell_of_kernel
         try:
             self.search.compile()
         except BaseException:
             self.search.close()
             raise
+
+    def _tell_of_kernel(self, what: str) -> None:
+        if self.on_kernel:
+            self.on_kernel(what)
+        self._tell(Progress("compiling", 0, 0, 0.0, memory=self.search.memory, kernel=what))
 
     def ask_to_stop(self) -> None:
         self.interruption.asked = True

@@ -14,6 +14,7 @@ import numpy as np
 from systola.backends import cpu
 from systola.engines.pareto import PLS
 from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError
+from systola.jit.cache import why_unkept
 from systola.model.capabilities import Bound, capability
 from systola.model.encodings import Array
 from systola.model.exact import check_exactly
@@ -108,7 +109,7 @@ def make_result(run: Execution, told: Told) -> Result:
         check_exactly(problem, decisions, plain, run.stop.seconds)
     measures = again
     broken = violation_of(problem, measures)
-    notes = list(run.notes)
+    notes = [*run.notes, *filter(None, [why_unkept()])]
     if run.stop.cap is not None and run.reason == "seconds":
         notes.append(explain_cap(run.stop))
     if broken != 0:

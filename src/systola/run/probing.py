@@ -11,17 +11,22 @@ from numba.core.errors import NumbaError
 
 from systola.backends.cpu import evaluate_compiled
 from systola.errors import InputError, ObjectiveError, SlowObjectiveWarning
-from systola.jit.records import widen
+from systola.jit.compile import Call, is_compiled
+from systola.jit.records import count_numbers, widen
 from systola.model.encodings import Array
 from systola.model.objective import MOST_MEASURES, Returned, evaluate
 from systola.model.problem import Problem, record_of, senses_of
 from systola.run.faults import explain_refusal
+
+_FEW_NUMBERS = 100_000  # of a problem's data
 
 
 def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int, Any]:
     """Whether the objective compiles, how many numbers it returns, and whether they are integers."""
     _check_there_is_one(problem)
     compiled = not numba.config.DISABLE_JIT
+    if compiled and _is_our_own(problem) and not is_known(problem, probe):
+        return compiled, *kind_of_measures(problem, evaluate_interpreted(problem, probe), compiled)
     try:
         value = (
             evaluate_compiled(record_of(problem), probe.copy()) if compiled else evaluate_interpreted(problem, probe)
@@ -48,6 +53,11 @@ def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int
     return compiled, *kind_of_measures(problem, value, compiled)
 
 
+def _is_our_own(problem: Problem) -> bool:
+    """Whether it compiles for sure, and interpreting it once is quicker."""
+    return type(problem).__module__.startswith("systola.") and count_numbers(record_of(problem)) <= _FEW_NUMBERS
+
+
 def kind_of_measures(problem: Problem, value: Returned, compiled: bool) -> tuple[int, Any]:
     """How many numbers the objective returns, and of which type, by what it returned once."""
     values = value if isinstance(value, tuple) else (value,)
@@ -67,6 +77,11 @@ def kind_of_measures(problem: Problem, value: Returned, compiled: bool) -> tuple
     steady = compiled or type(problem).evaluate.__module__.startswith("systola.")  # type: ignore[attr-defined]
     whole = all(isinstance(v, (int, np.integer)) for v in values) and steady
     return len(values), np.int64 if whole else np.float64
+
+
+def is_known(problem: Problem, probe: Array) -> bool:
+    """Whether the objective was compiled before."""
+    return is_compiled(Call(evaluate_compiled, (record_of(problem), probe)))
 
 
 def compiles(problem: Problem, probe: Array) -> bool:

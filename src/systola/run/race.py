@@ -12,10 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 from typing import Any
 
 from systola.backends.session import Setup
+from systola.engines.engine import Engine
 from systola.engines.picture import Picture
 from systola.engines.race import Race
 from systola.errors import InputError
@@ -25,12 +26,13 @@ from systola.model.problem import Problem, record_of
 from systola.reading import is_number, is_whole
 from systola.run.arguments import usual_evaluations
 from systola.run.budget import Budget, Spent, Stop
+from systola.run.compilers import Compilers
 from systola.run.engine_search import EngineSearch
 from systola.run.execution import CALL_SECONDS
-from systola.run.racer import ROUNDS, Racer, is_saved_racer
+from systola.run.racer import ROUNDS, Racer, is_saved_racer, prepare_behind
 from systola.run.search import Found, Saved, Search
+from systola.run.signals import BEHIND
 from systola.run.units import objective_of, violation_of
-from systola.signals import BEHIND
 
 _CONTENDERS = 2  # of the second round
 _LAST_JOIN = 0.5  # of the time; who is not compiled by then is left out
@@ -55,6 +57,7 @@ class RaceSearch(Search):
     def __init__(self, problem: Problem, racers: Sequence[Racer], stop: Stop, share: float) -> None:
         self.problem, self.racers, self.share = problem, list(racers), share
         self.left_out: dict[str, str] = {}  # engines that do not fit the problem, and why
+        self.compilers = Compilers(1)
         self.step = self.evaluations = 0
         self.whole = True
         if all(limit is None for limit in (stop.iterations, stop.evaluations, stop.seconds)):
@@ -98,21 +101,19 @@ class RaceSearch(Search):
         return search
 
     def compile(self) -> None:
-        first, *others = self.racers
+        first = self.racers[0]
+        first.list_jobs()
+        if first.search:
+            first.search.on_kernel = self.on_kernel
         first.prepare()
         if first.failure:
             raise first.failure
-
-        def prepare_others() -> None:
-            for racer in others:
-                if self._closed.is_set():
-                    return
-                racer.prepare()
-
-        threading.Thread(target=prepare_others, name=BEHIND).start()
+        args = self.racers, self.compilers, self._closed
+        threading.Thread(target=prepare_behind, args=args, name=BEHIND).start()
 
     def close(self) -> None:
         self._closed.set()  # compile no more
+        self.compilers.end()
 
     def start(self, solutions: Solutions = ()) -> None:
         self._given, self._until = solutions, self.share / len(self.racers)
@@ -130,8 +131,9 @@ class RaceSearch(Search):
         if self._timed and self._until < _ENDLESS:
             assert self._stop.seconds is not None
             limit = max(1e-3, min(seconds, self._until * self._stop.seconds - self._clock))
-        # One core compiles: threads that wait for each other would wait for that one, too.
-        search.session.reserved = 0 if all(racer.ready.is_set() for racer in self.racers) else 1
+        # Other cores compile: threads that wait for each other would wait for those, too.
+        is_compiling = any(not racer.ready.is_set() for racer in self.racers)
+        search.session.reserved = max(1, self.compilers.busy) if is_compiling else 0
         made = search.advance(min(steps, left), limit)
         self._take_stock(time.perf_counter() - began)
         return made
@@ -371,30 +373,21 @@ class RaceSearch(Search):
         return "the run ended before the race" if racer.started else "left out: the run ended before its turn"
 
 
-def open_race(race: Race, setup: Setup, stop: Stop, open_one: Callable[[Setup], EngineSearch]) -> RaceSearch:
+def open_race(race: Race, setup: Setup, stop: Stop, open_one: Callable[[Setup, Engine], EngineSearch]) -> RaceSearch:
     """The search of a race whose first engine is set up like this.
 
     Engines that do not fit the problem are left out, but for the first one. `open_one` makes the search of a setup.
     """
-
-    def opening(own: Setup) -> Callable[[], EngineSearch]:
-        def open_and_compile() -> EngineSearch:
-            search = open_one(own)
-            search.compile()
-            search.session.compile_immigration()  # else the winner would stop for it
-            return search
-
-        return open_and_compile
-
     first, *others = race.engines
-    racers, left_out = [Racer(first.name, setup.design, opening(setup))], {}
+    racers, left_out = [Racer(first.name, setup.design, partial(open_one, setup, first))], {}
     for engine in others:
         try:
             design = engine.prepare(setup.problem)
         except InputError as error:
             left_out[engine.name] = str(error)
         else:
-            racers.append(Racer(engine.name, design, opening(replace(setup, design=design))))
+            own = replace(setup, design=design)
+            racers.append(Racer(engine.name, design, partial(open_one, own, engine)))
     search = RaceSearch(setup.problem, racers, stop, race.share)
     search.left_out = left_out
     return search

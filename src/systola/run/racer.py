@@ -1,13 +1,17 @@
-"""One of the searches in a race."""
+"""The searches in a race, and how they get ready while the first one runs."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+
+from numba.core.errors import NumbaError
 
 from systola.engines.engine import Design
 from systola.reading import Json, is_number, is_whole
+from systola.run.compilers import Compilers, Job
 from systola.run.engine_search import EngineSearch
 
 ROUNDS = 2
@@ -24,7 +28,7 @@ class Racer:
     design
         What the engine has planned for the problem.
     open
-        Makes the search and compiles it.
+        Makes the search; it is not compiled yet.
     """
 
     name: str
@@ -38,13 +42,53 @@ class Racer:
     started: bool = field(default=False, init=False)
     verdict: str = field(default="", init=False)  # why it is out
 
-    def prepare(self) -> None:
-        """Open the search; any thread may do so, once."""
+    jobs: list[Job] = field(default_factory=list, init=False)  # of kernels that are to be compiled for it
+
+    def list_jobs(self) -> None:
+        """Open the search, and see what is to be compiled for it."""
         try:
-            self.search = self.open()
+            self.search = self.search or self.open()
+            self.jobs = self.search.jobs()
+        except Exception as error:
+            self.failure = error
+
+    def prepare(self) -> None:
+        """Have a search that is compiled; any thread may do so, once."""
+        try:
+            if self.failure is None:
+                self.search = self.search or self.open()
+                self.search.compile()
         except Exception as error:
             self.failure = error
         self.ready.set()
+
+    def wait(self) -> None:
+        """Until other processes have compiled for it, or will not."""
+        for job in self.jobs:
+            job.over.wait()
+
+
+def prepare_behind(racers: Sequence[Racer], compilers: Compilers, closed: threading.Event) -> None:
+    """Have the others of a race ready, whose first one runs already; by other processes, if there can be any.
+
+    What only the winner needs, to take the solutions of others, comes last.
+    """
+    for racer in (*racers[1:], racers[0]):
+        racer.list_jobs()
+    compilers.begin([job for racer in (*racers[1:], racers[0]) for job in racer.jobs])
+    for racer in racers[1:]:
+        racer.wait()
+        if closed.is_set():
+            return
+        racer.prepare()
+    for racer in racers:
+        racer.wait()
+        if closed.is_set():
+            return
+        if racer.search and racer.failure is None:
+            with suppress(NumbaError):  # it takes no solutions, then
+                racer.search.session.compile_immigration()
+    compilers.end()
 
 
 def is_saved_racer(row: Json) -> bool:

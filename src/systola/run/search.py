@@ -72,6 +72,8 @@ class Search(Protocol):
         Whether `save` gives more within a step than before it, so that it is worth calling then.
     failure : Exception, optional
         Why the search cannot go on, if so; its best solution is still one.
+    on_kernel : function, optional
+        Is told by `compile` which kernel it is at, in a few words.
     """
 
     problem: Problem
@@ -82,6 +84,7 @@ class Search(Protocol):
     finished: bool = False
     saves_within: bool = False
     failure: Exception | None = None
+    on_kernel: Callable[[str], None] | None = None
 
     @property
     def backend(self) -> str:

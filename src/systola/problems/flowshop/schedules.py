@@ -33,8 +33,9 @@ def numbers_of_outlook(jobs: int, machines: int) -> int:
 
 
 def numbers_of_work(jobs: int, machines: int) -> int:
-    """How many numbers a lane needs for insertions: a front, prefix states without one job, the other jobs."""
-    return numbers_of_front(machines) + numbers_of_outlook(jobs, machines) + padded(jobs + 1)
+    """How many numbers a lane needs for insertions: a front, prefix states without one job, the other jobs, and how
+    many of them there are."""
+    return numbers_of_front(machines) + numbers_of_outlook(jobs, machines) + padded(jobs + 1) + 1
 
 
 def numbers_of_front(machines: int) -> int:
@@ -69,8 +70,9 @@ def _look_ahead(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, first: An
 
 
 @called
-def _look_back(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, last: Any) -> None:
-    """How long it takes each machine from each of the jobs jobs[of], ..., jobs[of + last - 1] to the end.
+def _look_back(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, first: Any, last: Any) -> None:
+    """How long it takes each machine from each of the jobs jobs[of], ..., jobs[of + first - 1] to the end, which is
+    after jobs[of + last - 1]; what comes from job number `first` on is known.
 
     The line behind says when the end is at least, because of when these jobs are there.
     """
@@ -80,7 +82,7 @@ def _look_back(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, last: Any)
     ends = tails + m * width
     for k in range(m + 1):
         lines[tails + k * width + last] = 0
-    for t in range(last - 1, -1, -1):
+    for t in range(first - 1, -1, -1):
         job = np.int64(jobs[of + t])
         left = np.int64(0)
         for k in range(m - 1, -1, -1):
@@ -135,7 +137,8 @@ def remove_item(self: Any, x: Any, i: Any, prepared: Any, work: Any) -> None:
             work[at + k * width + t] = prepared[k * width + t]
     _look_ahead(self, work, at, work, rest, i, n - 1)
     if self.alone:
-        _look_back(self, work, at, work, rest, n - 1)
+        _look_back(self, work, at, work, rest, n - 1, n - 1)
+    work[rest + width] = n - 1
 
 
 @called
@@ -184,27 +187,68 @@ def evaluate_insertions(
         _report(self, work, lane, measures[lane])
 
 
+@called
+def _added_idle_time(problem: Any, job: Any, place: Any, count: Any, work: Any) -> Any:
+    """How much longer machines are idle before this job and the next one, if it is put in this place: by this
+    Fernandez-Viagas, Framinan 2014 choose among places with the same makespan."""
+    n, m = problem.times.shape
+    width = _width(n)
+    lines = (m + COUNTS) * VECTOR_WIDTH + place
+    follower = np.int64(work[_rest_of(m, width) + place]) if place < count else np.int64(_NOWHERE)
+    total = np.int64(0)
+    now = np.int64(problem.ready[job])  # when the job leaves a machine
+    later = np.int64(problem.ready[follower]) if place < count else now  # and when the next one does
+    for k in range(m):
+        free = np.int64(work[lines + k * width])
+        begin = max(now, free)
+        now = begin + problem.lengths[job * m + k]
+        total += begin - free
+        if place < count:
+            length = problem.lengths[follower * m + k]
+            total += max(later - now, np.int64(0)) - (np.int64(work[lines + k * width + 1]) - length - free)
+            later = max(later, now) + length
+    return total
+
+
 def best_insertion(self: Any, x: Any, count: Any, item: Any, work: Any, measures: Any) -> Any:
     """See `model.incremental.best_insertion`."""
     n, m = self.times.shape
     lines = (m + COUNTS) * VECTOR_WIDTH
     rest = _rest_of(m, _width(n))
-    for t in range(count):
+    known = np.int64(work[rest + _width(n)])  # of so many jobs the lane has the prefix states, from the call before
+    same = np.int64(0)
+    while same < min(known, count) and work[rest + same] == x[same]:
+        same += 1
+    after = np.int64(count)
+    while known == count and after > same and work[rest + after - 1] == x[after - 1]:
+        after -= 1
+    for t in range(same, after):
         work[rest + t] = x[t]
-    for k in range(m + COUNTS):
-        work[lines + k * _width(n)] = 0
-    _look_ahead(self, work, lines, work, rest, 0, count)
+    if known == 0:
+        for k in range(m + COUNTS):
+            work[lines + k * _width(n)] = 0
+    _look_ahead(self, work, lines, work, rest, same, count)
     if self.alone:
-        _look_back(self, work, lines, work, rest, count)
+        _look_back(self, work, lines, work, rest, after, count)
+    work[rest + _width(n)] = narrow(count, work)
     place = np.int64(_NOWHERE)
+    idle = np.int64(_NOWHERE)  # of the place found, if that was asked for
     together = breadth(work)
     for first in range(0, count + 1, together):
         last = first + 1 if together == 1 else min(first + together, count + 1)
         _try_places(self, np.int64(item), first, last, count, work)
         for lane in range(last - first):
             _report(self, work, lane, measures[1])
-            if place == _NOWHERE or better(self, measures[1], measures[0]):
+            found = place == _NOWHERE or better(self, measures[1], measures[0])
+            waits = np.int64(_NOWHERE)
+            if self.alone and not found and measures[1, 0] == measures[0, 0]:
+                if idle == _NOWHERE:
+                    idle = _added_idle_time(self, np.int64(item), place, count, work)
+                waits = _added_idle_time(self, np.int64(item), np.int64(first + lane), count, work)
+                found = waits < idle
+            if found:
                 place = np.int64(first + lane)
+                idle = waits
                 for k in range(measures.shape[1]):
                     measures[0, k] = measures[1, k]
     return place
