@@ -24,7 +24,7 @@ SIZE = {"width": 1280, "height": 1010}
 RUNS = {
     "mkp.log": "mkp:60x5 --algorithm sns-r-mr --seconds 60",
     "gap.log": (
-        "gap:e-20x200 --algorithm ssga --islands 9 --seconds 60 "
+        "gap:e-10x200 --algorithm ssga --islands 9 --seconds 60 "
         "--migration export_every=400 --migration import_every=200"
     ),
 }

@@ -340,6 +340,16 @@ def test_walks_fronts_and_drawings(look, tmp_path):
     playwright.expect(viewer.run()).to_contain_text("Best solution: 2 boxes")
 
 
+def test_a_drawing_tells_when_it_was_the_best(look, tmp_path):
+    log = write(tmp_path / "run.log", header(), frame(1, 40, drawing=drawing(2)), frame(2, 40))
+    viewer = look(log)
+    playwright.expect(viewer.run()).to_contain_text("Best solution: 2 boxes")
+    append(log, frame(3, 41))
+    playwright.expect(viewer.run()).to_contain_text("Best solution after 1.00 s: 2 boxes")
+    append(log, frame(4, 41, drawing=drawing(3)))
+    playwright.expect(viewer.run()).to_contain_text("Best solution: 3 boxes")
+
+
 def test_processes_of_one_job_are_one_run(look, tmp_path):
     logs = []
     for rank, best in enumerate(([40, None], [None, 43])):

@@ -124,7 +124,7 @@ export class Run {
     const frames = this.logs.map((log, k) => log.frames[places[k]]).filter(Boolean);
     const messages = this.logs.flatMap((log) => log.messages.slice(0, indexAt(log.messages, seconds) + 1));
     messages.sort((a, b) => a.seconds - b.seconds);
-    const state = { places, messages, frame: null, drawing: null, picture: null };
+    const state = { places, messages, frame: null, drawing: null, picture: null, drawnAt: null };
     if (!frames.length) return state;
     let bestLog = null;
     let best = null;
@@ -142,7 +142,11 @@ export class Run {
     const value = this.objectives.length === 1 ? this.bestAt(seconds) : null; // traces are finer than frames
     if (isNumber(value) && best.feasible && this.isBetter(value, best.best[0])) state.frame.best = [value];
     const drawn = indexAt(bestLog.drawings, seconds);
-    if (drawn >= 0) state.drawing = bestLog.drawings[drawn].drawing;
+    if (drawn >= 0) {
+      const { seconds: at, drawing } = bestLog.drawings[drawn];
+      state.drawing = drawing; // drawings come less often than better solutions
+      if (this.objectives.length === 1 && this.bestAt(at) !== state.frame.best?.[0]) state.drawnAt = at;
+    }
     state.picture = joinPictures(frames.map((frame) => frame.picture).filter(Boolean));
     return state;
   }
