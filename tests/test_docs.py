@@ -65,6 +65,8 @@ LONG = {
     "systola solve knapsack:1000-10000 --seconds 600 --checkpoint run.ckpt",
     "systola solve knapsack:1000-10000 --seconds 1200 --checkpoint run.ckpt --resume run.ckpt",
     "systola compare knapsack:200-1000 --algorithms sgs-b,ega,rs --runs 30",
+    "systola solve knapsack:1000-1000 --watch",
+    "systola watch first.log second.log",
     "systola reproduce sgs",
     "systola reproduce sgs --quick",
     "systola reproduce sgs --table 3 --quick",

@@ -70,6 +70,7 @@ from systola.run.result import Result
 from systola.simd.bits import bit
 from systola.solve import ask_and_tell, solve
 from systola.version import __version__
+from systola.view.watching import watch
 
 __all__ = [
     "EGA",
@@ -151,4 +152,5 @@ __all__ = [
     "bit",
     "solve",
     "warm",
+    "watch",
 ]

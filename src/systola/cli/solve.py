@@ -13,6 +13,7 @@ import click
 
 from systola.cli.answer import as_text, deliver, note, show, write_file
 from systola.cli.options import budget_options, read_config, read_settings, write_config
+from systola.cli.run_page import RunPage
 from systola.cli.screen import Screen, show_number
 from systola.cli.settings import Settings, refuse_hidden_code
 from systola.engines.renamed import RENAMED
@@ -76,6 +77,8 @@ _STOP_KEYS = (*_STOP_OPTIONS, "cap")
 @click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
 @click.option("--film", type=str, metavar="FILE", help="The grid over time (SGS, SNS): GIF, MP4, HTML; PNG, PDF, SVG.")
 @click.option("--log", type=str, metavar="FILE", help="Write what the run looks like while it goes on.")
+@click.option("--watch", is_flag=True, help="Show the run in the browser while it goes on.")
+@click.option("--no-browser", is_flag=True, help="Watch: only print the address of the page.")
 @click.option("--output", type=str, help="Write the whole result as JSON, or, to FILE.csv, the solution as a table.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -133,11 +136,16 @@ def solve(**options: Any) -> None:
     # Until all is written: a signal ends the run, and what it has found is not lost.
     interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
-        for name in ("checkpoint", "resume", "film", "log", "workers", "seeds", "pool"):
+        for name in ("checkpoint", "resume", "film", "log", "watch", "workers", "seeds", "pool"):
             if options[name] or plan.get(name):
                 raise InputError(f"--{name} is for a single run, not for a sweep; leave one of them out")
         _sweep(found, engine, stop, plan, options, quiet)
         sys.exit(INTERRUPTED if interruption.asked else 0)
+    if options["watch"] and plan.get("seeds"):
+        raise InputError("--seeds makes several runs, and --watch shows one; leave one of them out")
+    page = click.get_current_context().with_resource(
+        RunPage(options["watch"], options["log"], found.name, not options["no_browser"])
+    )
     with Screen(f"{found.name} {engine.name}", quiet) as screen, warnings.catch_warnings():
         warnings.simplefilter("always", SlowObjectiveWarning)
         warnings.simplefilter("ignore", InfeasibleWarning)  # a note of the result says it
@@ -160,7 +168,7 @@ def solve(**options: Any) -> None:
             workers=plan.get("workers"),
             evaluation_seconds=plan.get("evaluation_seconds"),
             instance=found.name,
-            log=as_log(options["log"], found.best_known),
+            log=as_log(page.log, found.best_known),
         )
     if islands and mpi.job_rank() > 0:
         mpi.leave(0)
@@ -175,8 +183,11 @@ def solve(**options: Any) -> None:
     for text in result.notes:
         note(text)
     code = _exit_code(result)
+    is_interrupted = interruption.asked or result.stop == "interrupted"
+    if not is_interrupted:
+        page.stay(lambda: interruption.asked)
     mpi.leave(code)
-    if interruption.asked or result.stop == "interrupted":
+    if is_interrupted:
         sys.exit(INTERRUPTED)
     if code:
         sys.exit(code)
