@@ -21,6 +21,7 @@ LAYERS = [
     {"engines"},
     {"backends"},
     {"run"},
+    {"exact"},
     {"islands"},
     {"black_box"},
     {"solve"},
@@ -33,6 +34,7 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 OPTIONAL = {
+    "highspy": {"exact/solver_process.py"},
     "matplotlib": {"lab/drawing.py"},
     "moocore": set(),
     "mpi4py": {"islands/mpi.py"},

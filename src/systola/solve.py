@@ -22,9 +22,12 @@ from systola.black_box.opening import check_measures_told, open_workers, refuse_
 from systola.black_box.search import AskingSearch
 from systola.engines.catalog import make_engine
 from systola.engines.engine import Engine, check_number, parameters_of
+from systola.engines.exact import Exact
 from systola.engines.pareto import PLS
+from systola.engines.proof import Proof
 from systola.engines.race import Race
 from systola.errors import InputError
+from systola.exact.opening import open_exact, open_proof, with_proof
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.identity import identify_islands
@@ -50,7 +53,7 @@ from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, identify, rows_of
 from systola.run.execution import Callback, Execution
 from systola.run.loop import Run
-from systola.run.outcome import Told, make_result
+from systola.run.outcome import Told, make_result, measure_plainly
 from systola.run.probing import compiles, evaluate_interpreted, measures_of
 from systola.run.race import open_race
 from systola.run.result import Result
@@ -155,6 +158,8 @@ def solve(
     with interruptible():  # until there is something to lose
         stop, automatic = make_stop(stop), engine in (None, "auto")
         problem, engine, few = _fit(problem, engine, stop, workers is not None)
+        if automatic and not few and not isinstance(engine, Islands):
+            engine = with_proof(problem, engine, stop, (backend, threads))
         stop = guard(stop) if automatic and not few else stop
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
@@ -168,7 +173,8 @@ def solve(
                 designs = plan_demes(problem, engines)
             else:
                 designs = [box.design if box else engine.prepare(problem)]
-            stop = limit(stop, designs, few, isinstance(engine, Race))
+            if not isinstance(engine, Exact):  # which ends by itself
+                stop = limit(stop, designs, few, isinstance(engine, Race))
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
@@ -200,8 +206,13 @@ def solve(
                     return EngineSearch(setup, _open_session(setup, backend, threads, device), bool(checkpoint))
 
             search: Search
+            measure = partial(measure_plainly, problem, compiled, dtype)
             if box:
                 search, box.probe = box, probe
+            elif isinstance(engine, Exact):
+                search = open_exact(problem, engine, stop, (backend, threads), measure)
+            elif isinstance(engine, Proof):
+                search = open_proof(problem, engine, stop, open_one(setup), measure)
             elif isinstance(engine, Race):
                 search = open_race(engine, setup, stop, open_one)
             else:
@@ -248,6 +259,10 @@ def open_search(
     check_environment()
     seed = check_seed(seed)
     problem, chosen, _ = _fit(problem, engine, Stop())
+    if isinstance(chosen, (Exact, Proof)):
+        raise InputError(
+            "an exact method has no kernels of cells, but a search by these is wanted; name another engine"
+        )
     if isinstance(chosen, Islands):
         raise InputError("islands are several searches, but one is wanted; name the engine of a deme")
     check_backend(backend, threads)
@@ -361,7 +376,8 @@ def _open_session(setup: Setup, backend: str, threads: int | None, device: Devic
 
 def _told_of(run: Execution, engine: Engine | Islands, instance: str, compiled: bool) -> Told:
     asking = run.search if isinstance(run, Run) and isinstance(run.search, AskingSearch) else None
-    run.notes.extend(note for note in (asking.notes if asking else ()) if note not in run.notes)
+    search = run.search if isinstance(run, Run) else None
+    run.notes.extend(note for note in (search.notes if search else ()) if note not in run.notes)
     return Told(
         algorithm=engine.name,
         parameters=parameters_of(engine),
@@ -370,4 +386,6 @@ def _told_of(run: Execution, engine: Engine | Islands, instance: str, compiled: 
         archiving=engine if isinstance(engine, PLS) else None,
         elsewhere=asking is not None,
         measured=asking.told_of_best() if asking else None,
+        bound=search.bound() if search else None,
+        proven=search.is_proven() if search else False,
     )
