@@ -92,6 +92,7 @@ def solve(**options: Any) -> None:
     """
     from systola.engines.catalog import settings_of
     from systola.engines.engine import parameters_of
+    from systola.exact.opening import with_proof
     from systola.formats.source import Source
     from systola.islands import mpi
     from systola.run.arguments import default_algorithm, limit
@@ -115,6 +116,9 @@ def solve(**options: Any) -> None:
     algorithm = plan["algorithm"] if named else default_algorithm(found.problem, black_box, stop)
     engine = settings.make_engine(algorithm, found, settings.parameters_for([found]))
     islands = _found_islands(plan, engine, found.problem)
+    alone = not islands and not black_box and options["sweep"] is None and options["film"] is None
+    if algorithm == "auto" and alone and not settings.parameters_for([found]):
+        engine = with_proof(found.problem, engine, stop, (plan.get("backend", "cpu"), plan.get("threads")))
     if not islands and mpi.job_size() > 1:
         raise InputError(
             f"this job has {mpi.job_size()} processes, and each of them would make the same run; add --islands N, of "
@@ -123,7 +127,7 @@ def solve(**options: Any) -> None:
     if not islands and not named:
         stop = limit(stop, [engine.prepare(found.problem)], few=True) if black_box else guard(stop)
     if options["print_config"]:
-        own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine)}
+        own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine) and not _is_engine(engine, k)}
         table = {"fields": dict(found.fields), "parameters": own}
         if islands:
             table["islands"] = {k: v for k, v in parameters_of(islands).items() if k != "engine"}
@@ -201,6 +205,12 @@ def _exit_code(result: Result) -> int:
     if sum(not text.startswith(UNKEPT) for text in result.notes) > (not result.feasible):
         return 2
     return 0 if result.feasible else 5
+
+
+def _is_engine(engine: Engine, parameter: str) -> bool:
+    """Whether a parameter is an engine, or several: these follow from the name."""
+    value = getattr(engine, parameter)
+    return hasattr(value, "prepare") or (isinstance(value, tuple) and any(hasattr(v, "prepare") for v in value))
 
 
 def _found_islands(plan: dict[str, Any], engine: Engine, problem: Problem) -> Any:
@@ -361,6 +371,8 @@ def _describe(result: Result, best_known: float | None) -> str:
     rate = result.evaluations / max(result.seconds, 1e-9)
     table.add_row("instance", Text(result.instance))  # brackets in a name are no markup
     table.add_row("algorithm", f"{result.algorithm}, seed {result.seed}")
+    if result.proven:
+        objective += "  [green]proven best[/green]"
     table.add_row("objective", objective)
     if result.bound is not None:
         distance = "" if result.gap is None else f"; the objective is {result.gap:.3%} from it"

@@ -11,6 +11,7 @@ import numpy as np
 
 from systola.backends.cpu import CpuSession
 from systola.backends.session import IMMIGRATION, Setup
+from systola.choice import fit
 from systola.engines.engine import Engine
 from systola.engines.pareto import PLS
 from systola.engines.race import Race
@@ -27,7 +28,6 @@ from systola.run.compilers import Compilers, Job, tell_nobody
 from systola.run.faults import explaining_errors
 from systola.run.probing import measures_of
 from systola.run.signals import interruptible
-from systola.solve import fit
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ class Result:
     feasible, violation :
         Whether all constraints hold, and by how much they are broken if not.
     bound, gap : number, optional
-        A value that no feasible solution beats, if the problem knows one, and how far the objective is from it, as a
-        fraction of it.
+        A value that no feasible solution beats, if the problem or the engine knows one, and how far the objective is
+        from it, as a fraction of it; a gap of 0 says that the solution is proven best.
     front, front_solutions : list and array, optional
         Of engines that look for more than one solution: the objectives of all that no other one found dominates, in
         ascending order, and their decisions, row by row.
@@ -72,7 +72,8 @@ class Result:
     found_at : int
         The step that made the solution.
     stop : str
-        Why the run ended: iterations, evaluations, seconds, target, stall or interrupted.
+        Why the run ended: iterations, evaluations, seconds, target, stall, interrupted or callback; finished if there
+        was nothing left to do; memory if an exact engine met its limit of that.
     repeatable : bool
         Whether the same call gives the same result bit for bit; a budget in seconds does not.
     """
@@ -149,7 +150,14 @@ class Result:
         told = " / ".join(f"{value:,.10g}" if isinstance(value, float) else f"{value:,}" for value in values)
         if not self.feasible:
             return f"{told} (infeasible by {self.violation:,.6g})"
+        if self.proven:
+            return f"{told} (proven best)"
         return told if self.gap is None else f"{told} (gap {self.gap:.3%})"
+
+    @property
+    def proven(self) -> bool:
+        """Whether the solution is proven best."""
+        return self.feasible and self.gap == 0
 
     @property
     def named_solution(self) -> list[str | int] | dict[str, str | int]:
