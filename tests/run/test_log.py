@@ -170,6 +170,25 @@ def test_less_than_one_per_cent_of_the_time_is_spent_on_it(path, cost):
     assert log.frames >= min(1.0, 0.004 / max(cost, 1e-9)) * 2000  # and not much less than that
 
 
+def test_costly_frames_leave_time_for_costly_drawings(path):
+    clock = Clock()
+
+    class Slow(sy.MMDP):
+        def draw(self, x):
+            clock.now += 1.0
+            return super().draw(x)
+
+    log, told = opened(path, clock, Slow(18)), progress_of(0.0024, clock)
+    take, found = log.follow(None), 0
+    while clock.now < 4000:
+        clock.now += 0.25
+        found += 1
+        take(told(clock.now, found))
+    drawn = sum("drawing" in entry for entry in read_log(path))
+    assert 10 <= drawn <= 40
+    assert log.costs.inside <= 0.01 * clock.now
+
+
 def test_a_ten_hour_run_has_a_small_log_that_shows_all_of_it(path, monkeypatch):
     monkeypatch.setattr(log_module, "MOST_FRAMES", 256)
     clock = Clock()
@@ -330,6 +349,22 @@ def test_a_run_goes_on_with_its_own_log_only(tmp_path, path):
     fresh = tmp_path / "fresh.log"
     solve(problem, sy.SGA(8), fresh, steps=9, resume=state)
     assert read_log(fresh)[0]["resumed"]
+
+
+def test_what_came_after_the_checkpoint_is_dropped(path):
+    clock = Clock()
+    log, told = opened(path, clock), progress_of()
+    for second in (100.0, 200.0, 300.0, 400.0):
+        clock.now += 100
+        log.follow(None)(told(second))
+    log.message("and more")
+    log._close()
+    again = opened(path, clock, resumes=True)
+    again.follow(None)(told(0.0, stage="compiling"))
+    again.follow(None)(told(250.0))
+    entries = read_log(path)
+    assert [entry["kind"] for entry in entries] == ["header", "frame", "frame", "header", "frame"]
+    assert [entry["seconds"] for entry in entries if entry["kind"] == "frame"] == [100, 200, 250]
 
 
 def test_islands_go_on_with_their_log(tmp_path, path):
