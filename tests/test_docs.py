@@ -58,6 +58,7 @@ PLAIN = {
 }
 # Too long to execute here, or in need of a GPU: only their options are checked.
 LONG = {
+    "systola solve knapsack:1000-1000 --algorithm sgs-b --seconds 60 --log sgs.log",
     "systola solve knapsack:1000-1000",
     "systola solve knapsack:1000-1000 --backend cuda",
     "systola solve gap:e-20x400 --algorithm ssga --islands 4 --seconds 5",

@@ -24,7 +24,6 @@ LAYERS = [
     {"islands"},
     {"black_box"},
     {"solve"},
-    {"warm"},
     {"engine_contract"},
     {"extend"},
     {"formats"},

@@ -30,6 +30,7 @@ from systola.errors import (
     SystolaError,
 )
 from systola.islands.islands import Islands
+from systola.lab.warming import Warmed, warm
 from systola.model.capabilities import (
     BestInsertion,
     Bound,
@@ -69,7 +70,6 @@ from systola.run.result import Result
 from systola.simd.bits import bit
 from systola.solve import ask_and_tell, solve
 from systola.version import __version__
-from systola.warm import Warmed, warm
 
 __all__ = [
     "EGA",

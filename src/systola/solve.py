@@ -28,7 +28,7 @@ from systola.islands.archipelago import Archipelago
 from systola.islands.identity import identify_islands
 from systola.islands.islands import Islands
 from systola.islands.plan import Plan, plan_demes
-from systola.jit.environment import check_environment
+from systola.jit.environment import check_environment, most_compilers
 from systola.model.encodings import Array
 from systola.model.problem import Problem, bind, can_compare, senses_of, space_of
 from systola.model.rng import check_seed
@@ -182,7 +182,8 @@ def solve(
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
-        compilers = Compilers(threads or numba.config.NUMBA_NUM_THREADS if backend == "cpu" else 1)
+        most = threads or numba.config.NUMBA_NUM_THREADS if backend == "cpu" else 1
+        compilers = Compilers(most_compilers(most))
         cleanup.callback(compilers.end)
         if not (box or isinstance(engine, Islands) or is_known(problem, probe)):
             compilers.start_ahead()

@@ -403,7 +403,9 @@ def test_an_objective_that_fails_is_told(path):
 
 
 def test_ask_and_tell_has_a_log(path):
-    asking = sy.ask_and_tell(RoundTrip(cases.spread(21, 1, 99, 9, 9)), "black-box", stop=sy.Evaluations(60), log=path)
+    asking = sy.ask_and_tell(
+        RoundTrip(cases.spread(21, 1, 99, 9, 9)), "black-box", stop=sy.Evaluations(60), backend="python", log=path
+    )
     while not asking.over:
         rows = asking.ask()
         asking.tell(rows, [float(row[0]) for row in rows])

@@ -221,7 +221,7 @@ def _sweep(
     found: Instance, engine: Engine, stop: Stop, plan: dict[str, Any], options: dict[str, Any], quiet: bool
 ) -> None:
     """One run for each weight; the front of what they found."""
-    from systola.lab.sweep import sweep_weights
+    from systola.lab.sweep import spell_weight, sweep_weights
 
     with Screen(f"{found.name} {engine.name} sweep", quiet) as screen:
         swept = sweep_weights(
@@ -242,7 +242,7 @@ def _sweep(
         mark = "" if tuple(result.objective) in swept.front else "  dominated"
         if not result.feasible:
             mark = f"  infeasible by {show_number(result.violation)}"
-        lines.append(f"{weight:>8.3f}  {show_number(result.objective)}{mark}")
+        lines.append(f"{spell_weight(weight):>8}  {show_number(result.objective)}{mark}")
     output = options["output"]
     text = _swept_table(swept).to_csv() if output and output.lower().endswith(".csv") else f"{whole}\n"
     writes = [lambda: write_file(output, text, "results")] if output else []
@@ -251,9 +251,11 @@ def _sweep(
 
 def _swept_table(swept: Sweep) -> Table:
     """A row for each weight: the objectives, and what they break."""
-    rows = tuple((w, *r.objective, r.violation) for w, r in zip(swept.weights, swept.results, strict=True))
+    shares = [w if isinstance(w, tuple) else (w,) for w in swept.weights]
+    rows = tuple((*w, *r.objective, r.violation) for w, r in zip(shares, swept.results, strict=True))
     objectives = (f"objective {k + 1}" for k in range(len(swept.results[0].objective)))
-    return Table(("weight", *objectives, "violation"), rows)
+    weights = [f"weight {k + 1}" for k in range(len(shares[0]))] if len(shares[0]) > 1 else ["weight"]
+    return Table((*weights, *objectives, "violation"), rows)
 
 
 def _merge(options: dict[str, Any]) -> dict[str, Any]:
