@@ -15,6 +15,7 @@ from systola.cli.answer import as_text, deliver, note, show, write_file
 from systola.cli.options import budget_options, read_config, read_settings, write_config
 from systola.cli.screen import Screen, show_number
 from systola.cli.settings import Settings, refuse_hidden_code
+from systola.cli.start import read_start
 from systola.engines.renamed import RENAMED
 from systola.errors import CacheWarning, Incomplete, InfeasibleWarning, InputError, SlowObjectiveWarning
 from systola.jit.cache import UNKEPT
@@ -73,6 +74,7 @@ _STOP_KEYS = (*_STOP_OPTIONS, "cap")
 @click.option("--checkpoint", type=str, help="Save the state here from time to time.")
 @click.option("--checkpoint-every", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Seconds.")
 @click.option("--resume", type=str, help="Go on from a checkpoint.")
+@click.option("--start", type=str, metavar="FILE", help="Solutions to start from: JSON, or one a line.")
 @click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
 @click.option("--film", type=str, metavar="FILE", help="The grid over time (SGS, SNS): GIF, MP4, HTML; PNG, PDF, SVG.")
 @click.option("--log", type=str, metavar="FILE", help="Write what the run looks like while it goes on.")
@@ -133,7 +135,7 @@ def solve(**options: Any) -> None:
     # Until all is written: a signal ends the run, and what it has found is not lost.
     interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
-        for name in ("checkpoint", "resume", "film", "log", "workers", "seeds", "pool"):
+        for name in ("start", "checkpoint", "resume", "film", "log", "workers", "seeds", "pool"):
             if options[name] or plan.get(name):
                 raise InputError(f"--{name} is for a single run, not for a sweep; leave one of them out")
         _sweep(found, engine, stop, plan, options, quiet)
@@ -149,6 +151,7 @@ def solve(**options: Any) -> None:
             seed=plan.get("seed", 1),
             backend=plan.get("backend", "cpu"),
             threads=plan.get("threads"),
+            start=read_start(options["start"]) if options["start"] else None,
             callback=screen.update,
             record=options["record"],
             replay=options["replay"],

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from systola.errors import InputError
@@ -16,6 +17,7 @@ from systola.formats.catalog import open_instance
 from systola.lab.experiment import Job, do_jobs, plan
 from systola.lab.outcomes import Samples
 from systola.lab.published import load_figures, load_verdicts
+from systola.lab.reproductions.c_baselines import c_table, load_baseline, run_systolic, time_c
 from systola.lab.reproductions.effort import USUAL_EFFORT, Effort
 from systola.lab.reproductions.products import Made, Name, figure, in_order, pick, spell, text_table
 from systola.lab.reproductions.sgs_instances import deceptive_function, knapsacks
@@ -199,6 +201,8 @@ def reproduce(
             "rate": group.rate_table,
         }
         made |= speed_products(numbers, group.figures, group.problem, names, seconds)
+        if group.ratio_table and group.problem != "nrp":
+            made[group.ratio_table] += _beside_c(group, names, seconds, store)
     return in_order(made)
 
 
@@ -228,6 +232,15 @@ def _time(group: Group, names: Sequence[str], store: Store, effort: Effort, back
             for a in algorithms
         }
     return whole
+
+
+def _beside_c(group: Group, names: Sequence[str], seconds: dict[str, Seconds], store: Store) -> tuple[Table, ...]:
+    """SGS_B in C beside ours, if a compiler is there."""
+    if load_baseline("baseline") is None or "sgs-b" not in group.algorithms:
+        return ()
+    c = time_c({name: name for name in names}, "sgs-b", run_systolic, store, EXPERIMENT)
+    ours = {way: {name: fmean(some[name, "sgs-b"]) for name in names} for way, some in seconds.items()}
+    return (c_table(f"Table {group.ratio_table}: sgs-b beside C, {group.problem}, seconds a run", c, ours, names),)
 
 
 def _quality(group: Group, store: Store, effort: Effort, workers: int | None) -> Made:
