@@ -163,7 +163,7 @@ def test_a_run_of_a_release_is_one_for_each_weight():
         f"nrp:100-20?weight={k / 10}" for k in range(11)
     }
     assert len(jobs_of(KNAPSACK, quick=False, runs=50)) == 50 * 8 * len(ALGORITHMS)
-    assert len(jobs_of(KNAPSACK, quick=True, runs=5)) == 5 * 4 * len(ALGORITHMS)
+    assert len(jobs_of(KNAPSACK, quick=True, runs=5)) == 5 * 2 * len(ALGORITHMS)
 
 
 # What the tables say
@@ -185,10 +185,10 @@ def test_errors_are_distances_from_the_optimum(fill):
     published = load_figures("sgs", 3).figures["knapsack:100-1000", "rs"]
     assert " ± ".join(map(format_number, published)) in errors.values()
     best = [cell.text for row in tables[3][0].rows for cell in row if cell.bold]
-    assert len(best) == 4
+    assert len(best) == 2
     assert set(best) == {errors["sgs-b"]}
 
-    seconds = cells(tables[10])["knapsack:200-10000"]
+    seconds = cells(tables[10])["knapsack:100-10000"]
     assert {seconds[name] for name in ALGORITHMS} == {"1.25e0 ± " + format_number((5 / 12) ** 0.5)}
     assert "4 runs" in tables[3][0].title
 
