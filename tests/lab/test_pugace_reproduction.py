@@ -37,6 +37,7 @@ def quick_engines(monkeypatch):
     """A small population for a few generations; the recommended engine is another small one."""
     monkeypatch.setattr(pugace, "ENGINE", replace(pugace.ENGINE, size=32, block=8))
     monkeypatch.setattr(pugace, "GENERATIONS", 20)
+    monkeypatch.setattr(pugace, "load_baseline", lambda name: None)
     monkeypatch.setattr(pugace, "recommend", lambda problem: replace(pugace.ENGINE, size=16, local_search_interval=1))
 
 

@@ -16,6 +16,7 @@ from systola.cli.options import budget_options, read_config, read_settings, writ
 from systola.cli.run_page import RunPage
 from systola.cli.screen import Screen, show_number
 from systola.cli.settings import Settings, refuse_hidden_code
+from systola.cli.start import read_start
 from systola.engines.renamed import RENAMED
 from systola.errors import CacheWarning, Incomplete, InfeasibleWarning, InputError, SlowObjectiveWarning
 from systola.jit.cache import UNKEPT
@@ -74,6 +75,7 @@ _STOP_KEYS = (*_STOP_OPTIONS, "cap")
 @click.option("--checkpoint", type=str, help="Save the state here from time to time.")
 @click.option("--checkpoint-every", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Seconds.")
 @click.option("--resume", type=str, help="Go on from a checkpoint.")
+@click.option("--start", type=str, metavar="FILE", help="Solutions to start from: JSON, or one a line.")
 @click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
 @click.option("--film", type=str, metavar="FILE", help="The grid over time (SGS, SNS): GIF, MP4, HTML; PNG, PDF, SVG.")
 @click.option("--log", type=str, metavar="FILE", help="Write what the run looks like while it goes on.")
@@ -140,7 +142,7 @@ def solve(**options: Any) -> None:
     # Until all is written: a signal ends the run, and what it has found is not lost.
     interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
-        for name in ("checkpoint", "resume", "film", "log", "watch", "workers", "seeds", "pool"):
+        for name in ("start", "checkpoint", "resume", "film", "log", "watch", "workers", "seeds", "pool"):
             if options[name] or plan.get(name):
                 raise InputError(f"--{name} is for a single run, not for a sweep; leave one of them out")
         _sweep(found, engine, stop, plan, options, quiet)
@@ -161,6 +163,7 @@ def solve(**options: Any) -> None:
             seed=plan.get("seed", 1),
             backend=plan.get("backend", "cpu"),
             threads=plan.get("threads"),
+            start=read_start(options["start"]) if options["start"] else None,
             callback=screen.update,
             record=options["record"],
             replay=options["replay"],

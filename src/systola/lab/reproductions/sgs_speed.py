@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from systola.lab.published import load_figures
 from systola.lab.reproductions.products import Made, Sketch, figure
 from systola.lab.reproductions.timing import Seconds
-from systola.lab.style import COLOURS, DASHES, SOFT, panels, style
+from systola.lab.style import SOFT, looks, panels, style
 from systola.lab.tables import Cell, Table, mean_table
 
 if TYPE_CHECKING:
@@ -149,11 +149,11 @@ def _draw_rates(which: str, ours: Rates, printed: Rates, titles: tuple[str, str]
         drawn, axes = panels(1, 2, 7.6, 3.0)
         for place, (rates_here, title) in enumerate(zip((ours, printed), titles, strict=True)):
             names = list(rates_here)
-            for k, algorithm in enumerate(TIMED):
+            for algorithm, look in looks(TIMED).items():
                 values: list[Any] = [rates_here[name].get(f"{which} {algorithm}") for name in names]
                 if names and None not in values:
-                    look = {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)]}
-                    axes[place].plot(range(len(names)), values, marker="o", markersize=3, label=algorithm, **look)
+                    how: dict[str, Any] = {"color": look.colour, "linestyle": look.dashes, "marker": look.marker}
+                    axes[place].plot(range(len(names)), values, markersize=3, label=algorithm, **how)
             axes[place].set_xticks(range(len(names)), [n.split(":")[-1] for n in names], rotation=60, fontsize=7)
             axes[place].set_ylim(bottom=0)
             axes[place].grid(axis="y")

@@ -109,7 +109,7 @@ def _first_five(name: str, file: str) -> dict[str, str]:
     return {f"{name}.{k}": f"{file}#{k + 1}" for k in range(5)}
 
 
-_QUICK = ("WEISH01", "WEISH10", "WEISH16", "PB5", "HP1", "WEING7")
+_QUICK = ("WEISH01", "WEISH16", "PB5", "HP1")
 GROUPS = (
     Group("small", 2, 3, {name: f"mknap2.txt#{name}" for name in _SMALL.split()}, _QUICK, tuple(FIGURES)),
     Group("10 knapsacks", 4, 5, _first_five("10.250", "mknapcb5.txt") | _first_five("10.500", "mknapcb6.txt")),
