@@ -1,6 +1,5 @@
 """The exact engine and the proof beside an engine, as users reach them; HiGHS runs in its own process."""
 
-import time
 from itertools import product
 
 import numpy as np
