@@ -167,7 +167,7 @@ def solve(
     with interruptible(), ExitStack() as cleanup:  # until there is something to lose
         stop, automatic = make_stop(stop), engine in (None, "auto")
         problem, engine, few = fit(problem, engine, stop, workers is not None)
-        if automatic and not few and not isinstance(engine, Islands):
+        if automatic and not few and not pool and not isinstance(engine, Islands):
             engine = with_proof(problem, engine, stop, (backend, threads))
         stop = guard(stop) if automatic and not few else stop
         check_backend(backend, threads)

@@ -115,8 +115,8 @@ def solve(**options: Any) -> None:
     algorithm = plan["algorithm"] if named else default_algorithm(found.problem, black_box, stop)
     engine = settings.make_engine(algorithm, found, settings.parameters_for([found]))
     islands = _found_islands(plan, engine, found.problem)
-    alone = not islands and not black_box and options["sweep"] is None and options["film"] is None
-    if algorithm == "auto" and alone and not settings.parameters_for([found]):
+    others = (islands, black_box, plan.get("pool"), options["sweep"] is not None, options["film"])
+    if algorithm == "auto" and not any(others) and not settings.parameters_for([found]):
         engine = with_proof(found.problem, engine, stop, (plan.get("backend", "cpu"), plan.get("threads")))
     if not islands and mpi.job_size() > 1:
         raise InputError(

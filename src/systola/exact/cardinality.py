@@ -2,8 +2,8 @@
 
 In the linear relaxation the sum of `groups` over the chosen items (their number, if each counts once) is usually no
 whole number. So there are two cases: that it is at most K, the whole number below, and that it is at least K + 1. For
-each of them the two constraints are relaxed at prices that make the bound least (Martello, Toth 1997, for the number of
-items). Whatever the prices, the bound holds.
+each of them the two constraints are relaxed at prices that make the bound least (for the number of items: Martello,
+Pisinger, Toth 1999). Whatever the prices, the bound holds.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from systola.errors import InputError
 from systola.exact.cardinality import Prices, Relaxed, price_cases
@@ -264,7 +265,7 @@ class KnapsackSearch(Search):
         self.evaluations = self.step + 1
 
 
-def _fitted(values: Array, count: int, dtype: Any) -> Array:
+def _fitted(values: Array, count: int, dtype: DTypeLike) -> Array:
     if values.shape != (count,) or values.dtype != dtype:
         raise ValueError
     return values

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,6 +19,22 @@ from systola.model.integer_program import FREE
 _LAST_SECONDS = 0.3  # before the end of its time, in which SciPy tells what it has found
 
 FOUND, BOUND, DONE = "found", "bound", "done"
+
+
+class _Output(Protocol):
+    mip_solution: Array
+    mip_dual_bound: float
+
+
+class _Input(Protocol):
+    def setSolution(self, value: Array) -> None: ...
+
+
+class _Event(Protocol):
+    """What HiGHS tells a callback."""
+
+    data_out: _Output
+    data_in: _Input
 
 
 class Task(NamedTuple):
@@ -99,14 +115,14 @@ def _solve_with_highspy(pipe: Connection, task: Task, start: Array | None, secon
             told[0] = value
             pipe.send((BOUND, value))
 
-    def improved(event: Any) -> None:
+    def improved(event: _Event) -> None:
         pipe.send((FOUND, np.rint(event.data_out.mip_solution).astype(np.int64)))
         tell_bound(event.data_out.mip_dual_bound)
 
-    def look(event: Any) -> None:
+    def look(event: _Event) -> None:
         tell_bound(event.data_out.mip_dual_bound)
 
-    def take(event: Any) -> None:
+    def take(event: _Event) -> None:
         if pipe.poll():
             event.data_in.setSolution(pipe.recv().astype(float))
 

@@ -89,7 +89,9 @@ def _pool_of(run: Execution, told: Told) -> list[dict[str, Any]]:
     return best_different(problem, run.populations(), run.best(), told.pool, evaluate)
 
 
-def _bound_of(problem: Problem, told: Told, objective: Any, feasible: bool) -> tuple[float | None, float | None]:
+def _bound_of(
+    problem: Problem, told: Told, objective: float | list[float], feasible: bool
+) -> tuple[float | None, float | None]:
     """What no solution beats, by the search or by the problem, whichever says more, and the gap to it."""
     if isinstance(objective, list):
         return None, 0.0 if told.proven and feasible else None
