@@ -73,7 +73,7 @@ LONG = {
     "systola reproduce sgs --table 5 --runs 10 --format latex --output tables",
     "systola reproduce sns --instances mkp --quick",
     "systola reproduce sns --instances mkp",
-    "systola reproduce sns --instances mkp --figures figures",
+    "systola reproduce sns --instances mkp --figure 5 --figures figures",
     "systola simulate --rounds 500 --output scaling.png",
     "systola devices --kernels",
     "systola devices --kernels --arch 90",
@@ -86,6 +86,7 @@ SLOW = {
     "systola solve qap:grid-5x6 --target 65096",
     "systola solve flowshop:ta031 --seconds 2",
     "systola solve gap:c-5x100 --seconds 2",
+    'systola solve "flowshop:ta011?objectives=makespan,tardiness,tardy" --algorithm tabu --sweep 6 --iterations 20',
     "systola solve offices.json --quiet --output offices.csv",
 }
 SLOW_PAGES = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 from systola.model.rng import CHANCE, CROSS, MUTATE, SEARCH, SELECT, START, STEP, below, draw
@@ -48,12 +48,32 @@ class State:
 def neighbours(engine: Any, height: int, width: int) -> list[list[int]]:
     """The neighbours of each cell: nearest first and left before right on a ring, by coordinates on a torus."""
     size = height * width
+    if not isinstance(engine.topology, str):
+        return [list(map(int, row)) for row in engine.topology]
+    if engine.topology == "grid":
+        return grid_neighbours(engine.shape, engine.radius)
     if engine.topology == "ring":
         return [[(c + s * d) % size for d in range(1, engine.radius + 1) for s in (-1, 1)] for c in range(size)]
     cells = [(i, j) for i in range(height) for j in range(width)]
     return [
         [cells.index(((i + di) % height, (j + dj) % width)) for di, dj in _SHAPES[engine.topology]] for i, j in cells
     ]
+
+
+def grid_neighbours(shape: Sequence[int], radius: int) -> list[list[int]]:
+    """Axis by axis, nearest first, the place before a cell first; a side of one has no neighbours."""
+    cells = list(product(*map(range, shape)))
+    rows = []
+    for cell in cells:
+        row = []
+        for axis, side in enumerate(shape):
+            for distance in range(1, radius + 1) if side > 1 else ():
+                for sign in (-1, 1):
+                    moved = list(cell)
+                    moved[axis] = (cell[axis] + sign * distance) % side
+                    row.append(cells.index(tuple(moved)))
+        rows.append(row)
+    return rows
 
 
 def stream(seed: int, purpose: int, step: int, cell: int) -> Numbers:

@@ -203,6 +203,60 @@ def test_each_shape(shape):
     check_twin(Tour(6), engine, 3)
 
 
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"topology": "grid", "shape": (3, 4, 3), "radius": 1},
+        {"topology": "grid", "shape": (5, 1, 7), "radius": 2},
+        {"topology": [[(i + 1) % 9, (i + 3 + i % 2) % 9, (i + 7) % 9] for i in range(9)]},
+        {"topology": np.array([[1, 2], [2, 0], [3, 1], [0, 2]])},
+    ],
+)
+def test_grids_of_any_dimension_and_neighbours_of_your_own(layout):
+    engine = Small(size=None, selection="tournament", replacement="better", **layout)
+    check_twin(Tour(6), engine, 3)
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "told"),
+    [
+        ([[1], [2]], "3 to 10,000,000 individuals must have a list of neighbours, but 2 have"),
+        ([[1, 2], [0], [0, 1]], "individual 0 has 2 and individual 1 1"),
+        ([[], [], []], "one or more, but individual 0 has 0 and individual 0 0"),
+        ([[1], 2, [0]], "individual 0 has 1 and individual 1 no list"),
+        ([[1], [2], [3]], "different numbers from 0 to 2, its own left out, but those of individual 2 are \\[3\\]"),
+        ([[1], [1], [0]], "those of individual 1 are \\[1\\]"),
+        ([[1, 1], [0, 2], [0, 1]], "those of individual 0 are \\[1, 1\\]"),
+        ([[1], [2.5], [0]], "those of individual 1 are \\[2.5\\]"),
+    ],
+)
+def test_neighbours_of_your_own_that_are_refused(neighbours, told):
+    with pytest.raises(sy.InputError, match=told):
+        sy.Cellular(topology=neighbours).prepare(Tour(5))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"topology": "grid", "shape": (3, 4, 3)}, "`2 \\* radius < side` .* but got radius 4 and the shape 3 x 4 x 3"),
+        ({"topology": "grid", "shape": ()}, "`shape` must be one whole number or more, but got \\(\\)"),
+        (
+            {"topology": "grid", "shape": (1, 2), "radius": 1},
+            "`shape` must have 3 to 10,000,000 places, but 1 x 2 has 2",
+        ),
+        ({"topology": "L5", "shape": (3, 4, 3)}, "`shape` must be two whole numbers, but got"),
+        (
+            {"topology": [[1], [2], [0]], "size": 4},
+            "neighbours of 3 individuals are listed; leave `size` and `shape` out",
+        ),
+        ({"topology": 5}, "the topology must be one of ring, L5, L9, C9, C13, grid, but got 5"),
+    ],
+)
+def test_grids_that_are_refused(options, told):
+    with pytest.raises(sy.InputError, match=told):
+        sy.Cellular(**options).prepare(Tour(5))
+
+
 @pytest.mark.parametrize(("crossing", "mutating"), [(0, 0.5), (1, 0), (1.0, 1.0), (0.5, 0.0)])
 @pytest.mark.parametrize("block", [0, 1, 5])
 def test_chances_of_operators(crossing, mutating, block):
@@ -648,7 +702,7 @@ def test_layout():
             {"update": "x"},
             "the update must be one of synchronous, line-sweep, fixed-random, new-random, uniform-choice, ",
         ),
-        ({"topology": "L7"}, "the topology must be one of ring, L5, L9, C9, C13, but got 'L7'"),
+        ({"topology": "L7"}, "the topology must be one of ring, L5, L9, C9, C13, grid, but got 'L7'"),
         ({"shape": (3, 4)}, "`shape` is for a torus, but the topology is a ring; leave it out"),
         ({"topology": "L5", "shape": 12}, "`shape` must be two whole numbers, but got 12"),
         ({"topology": "L5", "shape": (3, 4, 5)}, r"`shape` must be two whole numbers, but got \(3, 4, 5\)"),

@@ -76,7 +76,21 @@ def test_a_full_box_refuses_and_takes_again_when_emptied():
     message = Message(1, 0, 0, 50, np.zeros(2, np.uint8), np.zeros((2, 3), np.int32))
     assert [box.post(message) for _ in range(3)] == [True, True, False]
     assert box.post(message._replace(source=2))
+    assert not box.post(message._replace(target=3))  # slots are for all neighbours together
     assert len(box.collect(1, 0)) == 3
+    assert box.post(message)
+    assert box.post(message._replace(target=3))
+    assert not box.post(message)
+    assert len(box.collect(3, 0)) == 1
+    assert box.post(message)
+
+
+def test_what_was_under_way_takes_its_slots_again():
+    box = Mailboxes(1, slots=4, rate=2)
+    message = Message(1, 0, 0, 50, np.zeros(2, np.uint8), np.zeros((2, 3), np.int32))
+    box.restore([message, message._replace(target=2)])
+    assert not box.post(message)
+    assert len(box.collect(2, 0)) == 1
     assert box.post(message)
 
 

@@ -11,15 +11,20 @@ from known_outcomes import cells, interrupt_second, refuse, stores_of
 import systola as sy
 from conftest import refused
 from systola.formats import open_instance
+from systola.lab.contents import load_contents
 from systola.lab.published import load_figures
-from systola.lab.reproductions import mls
+from systola.lab.reproductions import mls, timing
 from systola.lab.reproductions.effort import Effort
 from systola.lab.reproductions.mls import GROUPS, SIZES, choose_groups, contenders_of, reproduce
+from systola.lab.reproductions.timing import Way
 from systola.lab.store import Store
 from systola.lab.tables import render
 
-TABU, DOMINATING, ALL, PROFILE = GROUPS
-SMALL = {group.table: replace(group, instances=("20-10",)) for group in GROUPS}
+_, TABU, DOMINATING, ALL, PROFILE = GROUPS
+SMALL = {group.table: replace(group, instances=("20-10",)) for group in GROUPS[1:]}
+
+
+FACTS = {"objective": 1, "feasible": True, "evaluations": 1, "iterations": 1}
 
 
 @pytest.fixture
@@ -32,6 +37,8 @@ def fill(monkeypatch):
     """Gives a store with a result for each run, as `outcome(place, seed)` says: seconds, threads and more."""
     monkeypatch.setattr(mls, "solve", refuse)
     monkeypatch.setattr(mls, "profile_search", refuse)
+    monkeypatch.setattr(mls, "other_ways", lambda backend, threads: (Way("1 thread", 1),))
+    monkeypatch.setattr(timing, "_run", lambda job, way: {**FACTS, "seconds": 3.0})
     with stores_of(mls.EXPERIMENT) as make:
         yield lambda contenders, outcome: make(
             (job, {"objective": 1, **outcome(place, job.seed)})
@@ -92,15 +99,29 @@ def test_slips_are_noted():
 
 
 def test_every_table_has_its_group():
-    assert [group.table for group in GROUPS] == [2, 3, 4, 5]
+    assert [group.table for group in GROUPS] == [item.number for item in load_contents("mls")] == [1, 2, 3, 4, 5]
     assert choose_groups(None) == GROUPS
     assert choose_groups(4) == (ALL,)
-    assert all(group.instances == tuple(SIZES) for group in GROUPS)
-    for group in choose_groups(None, quick=True):
-        assert group.instances == ("20-10", "20-20", "50-10", "50-20")
-    for table in (0, 1, 6, -2):
-        with pytest.raises(sy.InputError, match=f"Tables 2 to 5 can be reproduced, but got {table}"):
+    assert all(group.instances == tuple(SIZES) for group in GROUPS[1:])
+    for group in choose_groups(None, quick=True)[1:]:
+        assert group.instances == mls.QUICK_SIZES
+    assert [group.instances for group in choose_groups(3, sizes=["50-20", "20-10"])] == [("20-10", "50-20")]
+    for table in (0, 6, -2):
+        with pytest.raises(sy.InputError, match=f"Tables 1 to 5 can be reproduced, but got Table {table}"):
             choose_groups(table)
+    with pytest.raises(sy.InputError, match="there is no size '50-2' here; did you mean '50-20'"):
+        choose_groups(None, sizes=["50-2"])
+
+
+def test_memories_are_shown_as_published():
+    (table,) = reproduce(GROUPS[0], None)[1]
+    assert [cell.text for cell in table.rows[2]] == ["registers", "additional variables"]
+
+
+def test_public_files_instead(tmp_path):
+    with pytest.raises(sy.InputError, match=r"has no 020_10_01.txt, 050_20_01.txt"):
+        mls.check_files(str(tmp_path), choose_groups(2, sizes=["20-10", "50-20"]))
+    mls.check_files(None)
 
 
 def test_sizes_are_the_papers():
@@ -132,18 +153,15 @@ def test_seconds_stand_beside_the_published(fill):
     outcome = lambda place, seed: {"seconds": float(seed), "threads": 2}  # noqa: E731
     (table,) = reproduce(TABU, fill(contenders_of(TABU, 3), outcome))[2]
     assert table.title == (
-        "Table 2: tabu search over the sum of the objectives, 10,000 iterations on 2 threads (3 runs)"
+        "Table 2: tabu search over the sum of the objectives, 10,000 iterations (3 runs on 2 threads)"
     )
     texts = cells(table)
     assert list(texts) == list(SIZES)
-    assert texts["200-10"] == {
-        "seconds": "2.00",
-        "iterations/s": "5,000",
-        "CPU, published": "1189.7",
-        "GPU, published": "77.2",
-        "CPU/ours": "594.85",
-        "GPU/ours": "38.60",
-    }
+    assert table.header[1:5] == ("1 thread", "2 threads", "speed-up", "iterations/s")
+    ours = ["3.00", "2.00", "1.50", "5,000"]
+    xeon, i7 = ["1417.4", "144.3", "9.8"], ["1189.7", "77.2", "15.4"]
+    (row,) = (row for row in table.rows if row[0].text == "200-10")
+    assert [cell.text for cell in row[1:]] == [*ours, *xeon, *i7]
     assert "compare machines as much as programs" in table.notes[0]
     assert "which of the ten instances" in table.notes[1]
     assert any(note.startswith("Paper: 20-20") for note in table.notes)
@@ -158,7 +176,7 @@ def test_solutions_stand_beside_the_published(fill, group, published):
     texts = cells(table)["200-20"]
     assert (texts["solutions"], texts["solutions, published"]) == ("1,001.5", published)
     assert "PLS that accepts" in table.title
-    assert table.title.endswith("on 1 or 2 threads (2 runs)")
+    assert table.title.endswith("(2 runs on 1 or 2 threads)")
     assert "with different objectives" in table.notes[2]
 
 
@@ -205,7 +223,7 @@ def test_short_runs(short, tmp_path, monkeypatch):
         monkeypatch.setattr(mls, "solve", None)  # nothing is left to do
         again = {}
         for group in runs:
-            again |= reproduce(group, store, Effort(runs=2))
+            again |= reproduce(group, store, Effort(runs=2), threads=1)
     assert tables == again
     found = [float(cells(tables[number][0])["20-10"]["solutions"]) for number in (3, 4)]
     assert 1 <= found[0] < found[1]
@@ -255,9 +273,14 @@ def test_command(last, short, call, monkeypatch):
     monkeypatch.setattr(mls, "GROUPS", tuple(SMALL[table] for table in tables))
     args = ["mls", "--quick", "--threads", 1, "--quiet"]
     code, out, err = call(*args, "--output", "tables")
-    assert (code, err) == (0, "")
+    assert (code, err) == (
+        0,
+        "systola: 1 run of each, where the whole reproduction has 3\n"
+        "systola: all tables and figures are in results/mls.html\n",
+    )
     assert out.startswith("Table 2: tabu search")
-    assert "60 iterations on 1 thread (1 run)" in out
+    assert "60 iterations (1 run on 1 thread)" in out
+    assert "Where it comes from" in Path("results/mls.html").read_text()
     assert ("Table 5, continued" in out) == (last == 5)
     assert sorted(path.name for path in Path("tables").iterdir()) == [f"mls-table-0{k}.txt" for k in tables]
     assert Path("results/mls.sqlite").is_file()
@@ -273,11 +296,11 @@ def test_command(last, short, call, monkeypatch):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["mls", "--table", "6"], "Tables 2 to 5 can be reproduced, but got 6"),
-        (["mls", "--instances", "files"], "--instances is for sns and pugace and pgap, but the paper is mls"),
+        (["mls", "--table", "6"], "Tables 1 to 5 can be reproduced, but got Table 6"),
+        (["mls", "--instances", "files"], "must hold 020_10_01.txt, 020_20_01.txt"),
         (["mls", "--workers", "2"], "--workers is for sgs and sns, but the paper is mls"),
         (["mls", "--seconds", "2"], "--seconds is for pugace and pgap, but the paper is mls"),
-        (["mls", "--figures", "pictures"], "--figures is for sns, but the paper is mls"),
+        (["mls", "--algorithms", "tabu"], "--algorithms is for sgs and sns, but the paper is mls"),
     ],
 )
 def test_bad_commands(call, args, message):

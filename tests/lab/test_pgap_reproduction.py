@@ -15,6 +15,7 @@ import systola as sy
 from conftest import refused
 from systola.formats import open_instance
 from systola.formats.generalized_assignment import write
+from systola.lab.contents import load_contents
 from systola.lab.demes import make_demes, take_census, time_stretches
 from systola.lab.published import load_figures
 from systola.lab.reproductions import pgap, pgap_runs, pgap_scaling
@@ -24,7 +25,7 @@ from systola.lab.reproductions.pgap_instances import Case, generate_cases, read_
 from systola.lab.reproductions.pgap_runs import Setting, count_threads, rates_of, seconds_to, shares_of
 from systola.lab.statistics import count_signs
 from systola.lab.store import Store
-from systola.lab.tables import render
+from systola.lab.tables import Table, render
 
 TINY = Budget(30, 60, 100, "gap:a-4x12", 0.05, (64,), 4)
 FACTS = {"feasible": True, "evaluations": 10, "iterations": 1, "seconds": 1.0}
@@ -86,12 +87,17 @@ def test_published_table_is_complete_and_agrees_with_the_text():
 def test_parts():
     assert [group.part for group in choose_groups(None)] == list(pgap.PARTS)
     assert [group.part for group in choose_groups(3)] == ["quality"]
+    for item in load_contents("pgap"):
+        if item.status != "diagram":
+            name = item.number if item.kind == "table" else f"figure-{item.number}"
+            assert len(choose_groups(name)) == 1
     assert [group.part for group in choose_groups(None, part="strong")] == ["strong"]
     budgets = [choose_groups(3, quick, full=full)[0].budget for quick, full in ((1, 0), (0, 0), (0, 1))]
     assert budgets == [pgap.QUICK, pgap.USUAL, pgap.FULL]
     assert (pgap.FULL.stall, pgap.FULL.iterations) == (500_000, None)
     for arguments, message in (
-        ((2, False, {}), "but got 2"),
+        ((4, False, {}), "but got Table 4"),
+        (("figure-4", False, {}), "but got Figure 4"),
         ((None, True, {"full": True}), "leave one of them out"),
         ((3, False, {"part": "strong"}), "Table 3 is the part quality"),
     ):
@@ -400,7 +406,9 @@ def test_simulation_is_driven_by_what_was_measured(small, monkeypatch):
         tables = reproduce(group, store, Effort(on_done=lambda done, of, job: told.append((done, of))))["simulation"]
         monkeypatch.setattr(pgap_scaling, "make_demes", None)  # measured once
         assert reproduce(group, store)["simulation"][0] == tables[0]
+    *tables, sketch = tables
     assert all(table.title.startswith("Simulation") for table in tables)
+    assert "no deme of it exists" in sketch.caption
     costs = cells(tables[0])
     assert costs["iteration_seconds",] == ["0.01", "measured"]
     assert costs["latency",] == ["5e-06", "assumed"]
@@ -424,13 +432,22 @@ def test_short_runs(small, monkeypatch):
     with Store(":memory:") as store:
         for group in choose_groups(None):
             tables |= reproduce(group, store, threads=1)
-        assert list(tables) == [3, "strong", "population", "solutions", "simulation"]
+        figures = [f"figure-{number}" for number in range(6, 13)]
+        assert list(tables) == [1, 2, 3, "strong", "figure-5", "population", *figures, "solutions", "simulation"]
         for module in (pgap, pgap_runs):
             monkeypatch.setattr(module, "solve", None)  # nothing is left to do
         monkeypatch.setattr(pgap_scaling, "take_census", None)
         for group in choose_groups(None):
-            again = reproduce(group, store, threads=1)
-            assert again == {name: tables[name] for name in again}
+            for name, products in reproduce(group, store, threads=1).items():
+                assert [one for one in products if isinstance(one, Table)] == [
+                    one for one in tables[name] if isinstance(one, Table)
+                ]
+    assert [(row[1].text == row[2].text) for row in tables[2][0].rows if row[0].text in ("connectivity d", "selection")]
+    pytest.importorskip("matplotlib", reason='needs the extra "plots"')
+    for number in range(5, 13):
+        (sketch,) = tables[f"figure-{number}"]
+        assert sketch.caption.startswith(f"Figure {number}: ")
+        assert sketch.draw().axes
     for bounds, _, one, _, solutions, two, *_ in cells(tables[3][0]).values():
         assert int(bounds) <= min(int(one), int(two))
         assert int(solutions) <= 160  # 100 individuals and 60 iterations
@@ -466,7 +483,7 @@ def call(run_command, tmp_path, monkeypatch):
 
 def test_command(small, call):
     code, out, err = call("--threads", 1, "--quiet", "--output", "tables")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "systola: all tables and figures are in results/pgap.html\n")
     for start in (
         "Table 3: one deme and two",
         "Strong scaling:",
@@ -476,10 +493,11 @@ def test_command(small, call):
     ):
         assert start in out
     assert sorted(path.name for path in Path("tables").iterdir()) == [
-        *("pgap-population.txt", "pgap-simulation.txt", "pgap-solutions.txt", "pgap-strong.txt", "pgap-table-03.txt")
+        *("pgap-population.txt", "pgap-simulation.txt", "pgap-solutions.txt", "pgap-strong.txt"),
+        *("pgap-table-01.txt", "pgap-table-02.txt", "pgap-table-03.txt"),
     ]
     data = json.loads(call("--threads", 1, "--json")[1])
-    assert list(data) == ["3", "population", "simulation", "solutions", "strong"]
+    assert list(data) == ["1", "2", "3", "strong", "population", "solutions", "simulation"]
     assert call("--table", 3, "--quiet")[1] == Path("tables/pgap-table-03.txt").read_text() + "\n"
 
 
@@ -493,7 +511,7 @@ def test_command_with_files(small, call, folder):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--table", "4"], "3 has results that can be reproduced, but got 4"),
+        (["--table", "4"], "Tables 1 to 3 and Figures 5 to 12 can be reproduced, but got Table 4"),
         (["--quick", "--full"], "two budgets"),
         (["--workers", "2"], "--workers is for sgs and sns, but the paper is pgap"),
         (["--instances", "nowhere"], "nowhere is none"),

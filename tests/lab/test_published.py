@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from systola.errors import InputError
-from systola.lab.published import load_best, load_claims, load_figures, load_verdicts
+from systola.formats.catalog import open_instance
+from systola.lab.contents import STATUSES, load_contents
+from systola.lab.published import load_best, load_claims, load_figures, load_text, load_verdicts
 from systola.lab.tables import mean_table, render, significance_table
+from systola.problems.mmdp import BLOCK_VALUES
 
 KNAPSACK = tuple(f"knapsack:{n}-{r}" for n in (100, 200, 500, 1000) for r in (1000, 10000))
 MMDP = tuple(f"mmdp:{n}" for n in (300, 600, 900, 1200, 1500))
@@ -145,6 +151,78 @@ def test_ratios_follow_from_runtimes(ratio: int, cpu: int, gpu: int, misprints: 
         if not low <= printed <= high:
             strange.add(place)
     assert strange == misprints
+
+
+def test_solutions_a_second_follow_from_runtimes() -> None:
+    """Table 22 from Tables 12 and 18, but for the two misprints of Table 18."""
+    cpu, gpu = load_figures("sgs", 12).figures, load_figures("sgs", 18).figures
+    table = load_figures("sgs", 22)
+    strange = set()
+    for (instance, column), (printed, _) in table.figures.items():
+        machine, algorithm = column.split()
+        slowest = max(cpu[instance, name][0] for name in WITHOUT_RS)
+        seconds = (cpu if machine == "cpu" else gpu)[instance, algorithm][0]
+        low = (slowest - half_unit(slowest)) / (seconds + half_unit(seconds)) - 0.006
+        high = (slowest + half_unit(slowest)) / (seconds - half_unit(seconds)) + 0.006
+        if not low <= printed <= high:
+            strange.add((instance, column))
+    assert strange == {("nrp:35-35", "gpu sgs-v"), ("nrp:15-40", "gpu sgs-v")}
+
+
+def test_knapsack_instances_are_those_of_the_generator() -> None:
+    table = load_figures("sgs", 1)
+    assert table.instances == KNAPSACK
+    for name in KNAPSACK:
+        found = open_instance(name)
+        n, r, capacity, profit, _ = (table.figures[name, column][0] for column in table.algorithms)
+        problem: Any = found.problem
+        assert (len(problem.profits), r + 1, problem.capacity, found.best_known) == (n, capacity, capacity, profit)
+
+
+def test_deceptive_function_is_that_of_the_problem() -> None:
+    printed = [value for value, _ in load_figures("sgs", 2).figures.values()]
+    assert printed == [int(value) / 1_000_000 for value in BLOCK_VALUES]
+
+
+LOADERS = {"figures": load_figures, "verdicts": load_verdicts, "best": load_best, "text": load_text}
+
+
+@pytest.mark.parametrize("paper", ["sgs", "sns", "pugace", "mls", "pgap"])
+def test_every_table_is_here_once(paper: str) -> None:
+    items = load_contents(paper)
+    assert [(item.kind, item.number) for item in items] == sorted(
+        {(item.kind, item.number) for item in items}, key=lambda pair: (pair[0] == "figure", pair[1])
+    )
+    for item in items:
+        assert item.status in STATUSES
+        assert item.why or item.status != "shown"
+        found = []
+        for kind, load in LOADERS.items() if item.kind == "table" else ():
+            try:
+                load(paper, item.number)
+            except InputError:
+                continue
+            found.append(kind)
+        assert len(found) == (item.kind == "table"), (item, found)
+
+
+def test_contents_are_on_the_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reproducing.md").read_text(encoding="utf-8")
+    rows = [
+        line for line in page.splitlines() if re.match(r"\| (sgs|sns|pugace|mls|pgap) \| (Table|Fig\.) \d+ \| ", line)
+    ]
+    expected = []
+    for paper in ("sgs", "sns", "pugace", "mls", "pgap"):
+        for item in load_contents(paper):
+            name = "Table" if item.kind == "table" else "Fig."
+            status = item.status + (f": {item.why}" if item.why else "")
+            expected.append(f"| {paper} | {name} {item.number} | {item.title} | {status} |")
+    assert rows == expected
+
+
+def test_contents_of_no_paper() -> None:
+    with pytest.raises(InputError, match="papers are sgs, sns, pugace, mls, pgap, but got 'gsg'"):
+        load_contents("gsg")
 
 
 def test_misprints_are_noted() -> None:
@@ -336,6 +414,7 @@ def test_claims(number: int) -> None:
         (load_verdicts, "sgs", 3, "4, 6, 9"),
         (load_best, "sgs", 8, "7"),
         (load_claims, "sns", 3, "2, 4, 6, 8, but got 3"),
+        (load_text, "sgs", 16, "13, 14, 15, but got 16"),
         (load_claims, "sgs", 3, "'sgs' are none"),
     ],
 )

@@ -15,15 +15,17 @@ import systola as sy
 from conftest import refused
 from systola.formats import open_instance
 from systola.formats.quadratic_assignment import cost
+from systola.lab.contents import load_contents
 from systola.lab.published import load_figures
-from systola.lab.reproductions import pugace
+from systola.lab.reproductions import pugace, timing
 from systola.lab.reproductions.effort import Effort
 from systola.lab.reproductions.pugace import GROUPS, check_files, choose_groups, contenders_of, reproduce
+from systola.lab.reproductions.timing import Way
 from systola.lab.store import Store
 from systola.model.problem import space_of
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "qap"
-HITS, SECONDS = GROUPS
+PARAMETERS, HITS, SECONDS = GROUPS
 FILES = sorted({f"{name.lower()}.dat" for group in GROUPS for name in group.instances})
 SMALL_HITS = replace(HITS, instances=("Bur26a", "Esc16f"))
 SMALL_SECONDS = replace(SECONDS, instances=("Bur26a", "Chr15b"))
@@ -35,6 +37,7 @@ def quick_engines(monkeypatch):
     """A small population for a few generations; the recommended engine is another small one."""
     monkeypatch.setattr(pugace, "ENGINE", replace(pugace.ENGINE, size=32, block=8))
     monkeypatch.setattr(pugace, "GENERATIONS", 20)
+    monkeypatch.setattr(pugace, "load_baseline", lambda name: None)
     monkeypatch.setattr(pugace, "recommend", lambda problem: replace(pugace.ENGINE, size=16, local_search_interval=1))
 
 
@@ -55,6 +58,9 @@ def folder(tmp_path):
 def fill(monkeypatch):
     """Gives a store with a result for each run, as `outcome(place, seed, best)` says: objective, seconds, threads."""
     monkeypatch.setattr(pugace, "solve", refuse)
+    monkeypatch.setattr(pugace, "other_ways", lambda backend, threads: (Way("1 thread", 1),))
+    facts = {"objective": 1, "feasible": True, "evaluations": 1, "iterations": 1, "seconds": 6.0}
+    monkeypatch.setattr(timing, "_run", lambda job, way: facts)
     names = ("objective", "seconds", "threads")
     with stores_of(pugace.EXPERIMENT) as make:
         yield lambda contenders, outcome: make(
@@ -102,12 +108,36 @@ def test_slips_are_noted():
 
 
 def test_every_table_has_its_group():
-    assert [group.table for group in GROUPS] == [2, 3]
-    assert choose_groups(None) == choose_groups(None, quick=True) == GROUPS
+    items = [item.number for item in load_contents("pugace") if item.kind == "table"]
+    assert [group.table for group in GROUPS] == items == [1, 2, 3]
+    assert choose_groups(None) == GROUPS
     assert choose_groups(3) == (SECONDS,)
-    for table in (0, 1, 4, -2):
-        with pytest.raises(sy.InputError, match=f"Tables 2 and 3 can be reproduced, but got {table}"):
+    for group in choose_groups(None, quick=True)[1:]:
+        sizes = [int("".join(c for c in name if c.isdigit())) for name in group.instances]
+        assert max(sizes) == pugace.QUICK_FACILITIES
+    assert [g.instances for g in choose_groups(2, sizes=["chr20a"])] == [("Chr20a",)]
+    for table in (0, 4, -2):
+        with pytest.raises(sy.InputError, match=f"Tables 1 to 3 can be reproduced, but got Table {table}"):
             choose_groups(table)
+
+
+def test_parameters_stand_beside_the_published(monkeypatch):
+    monkeypatch.undo()  # those of the preset, not of these tests
+    (table,) = reproduce(PARAMETERS, None, folder=None)[1]
+    assert len(table.rows) == 7
+    assert all(row[1].text == row[2].text for row in table.rows)
+
+
+@pytest.mark.parametrize(("hits", "runs"), [(0, 10), (2, 10), (8, 10), (10, 10), (7, 30)])
+def test_confidence_intervals(hits, runs):
+    """By the definition: at either end, what was seen or anything further away has a chance of 2.5 %."""
+    low, high = pugace.confidence_interval(hits, runs)
+
+    def chance(p, counts):
+        return sum(comb(runs, k) * p**k * (1 - p) ** (runs - k) for k in counts)
+
+    assert low == 0 if hits == 0 else chance(low, range(hits, runs + 1)) == pytest.approx(0.025)
+    assert high == 1 if hits == runs else chance(high, range(hits + 1)) == pytest.approx(0.025)
 
 
 def test_parameters_are_the_papers(monkeypatch, folder):
@@ -219,6 +249,7 @@ def test_hits_stand_beside_the_published(fill, folder):
         "n": "5",
         "best known": f"{contenders['Bur26a', 'pugace'].best:,.0f}",
         "hits": "10/10 (7/10)",
+        "hits %, 95 %": "69 to 100 (35 to 93)",
         "best gap %": "0.00 (0.00)",
         "mean gap %": "0.00",
         "p": "1.000",
@@ -236,7 +267,7 @@ def test_hits_stand_beside_the_published(fill, folder):
         "Best known value found on 13 of 14 instances (published: 13). Fewer hits than the paper beyond chance, 95 %: "
         "Chr18a."
     )
-    assert "cellular, until it finds the best known value, 10 s at most" in table.notes[2]
+    assert "cellular, until it finds the best known value, 10 s at most" in table.notes[3]
     assert any(note.startswith("Paper: Esc16f") for note in table.notes)
 
 
@@ -263,7 +294,8 @@ def test_seconds_stand_beside_the_published(fill, folder, threads, on):
     assert table.title == f"Table 3: seconds a run on {on} (2 runs)"
     texts = cells(table)
     assert list(texts) == list(SECONDS.instances)
-    assert list(texts["Had20"].values()) == ["1.500", "7.963", "143.281", "17.99"]
+    (row,) = (row for row in table.rows if row[0].text == "Had20")
+    assert [cell.text for cell in row[1:]] == ["6.000", "1.500", "4.00", "7.963", "143.281", "17.99"]
     assert "different machines" in table.notes[0]
     assert any("Chr15b and Had20 stand here" in note for note in table.notes)
 
@@ -291,12 +323,12 @@ def test_tiny_files(folder, tmp_path, monkeypatch):
         assert len(store.rows("pugace")) == 8 + 2  # Bur26a comes from the first table
         monkeypatch.setattr(pugace, "solve", None)  # nothing is left to do
         again = reproduce(SMALL_HITS, store, Effort(runs=2), folder=folder)
-        again |= reproduce(SMALL_SECONDS, store, Effort(runs=2), folder=folder)
+        again |= reproduce(SMALL_SECONDS, store, Effort(runs=2), folder=folder, threads=1)
     assert tables == again
     texts = cells(tables[2][0])
     assert texts["Bur26a"]["hits"] == "2/2 (7/10)"
     assert texts["Esc16f"]["memetic hits"] == "2/2"
-    assert all(float(row["seconds"]) > 0 for row in cells(tables[3][0]).values())
+    assert all(float(next(iter(row.values()))) > 0 for row in cells(tables[3][0]).values())
 
 
 def test_an_interrupted_run_is_not_kept(folder, monkeypatch):
@@ -321,7 +353,8 @@ def test_command(call, folder, monkeypatch):
     monkeypatch.setattr(pugace, "GROUPS", (SMALL_HITS, SMALL_SECONDS))
     args = ["pugace", "--instances", folder, "--runs", 2, "--seconds", 5, "--threads", 1, "--quiet"]
     code, out, err = call(*args, "--output", "tables")
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert "2 runs of each: too few to tell chance from difference, for which 3 are needed" in err
     assert out.startswith("Table 2: hits and gaps")
     assert "5 s at most" in out
     assert "Table 3: seconds a run on 1 thread (2 runs)" in out
@@ -337,9 +370,9 @@ def test_command(call, folder, monkeypatch):
     [
         (["pugace"], "must hold bur26a.dat, chr12a.dat"),
         (["pugace", "--table", "3", "--instances", "nowhere"], "nowhere has no bur26a.dat"),
-        (["pugace", "--table", "1"], "Tables 2 and 3 can be reproduced, but got 1"),
+        (["pugace", "--table", "4"], "Tables 1 to 3 can be reproduced, but got Table 4"),
         (["pugace", "--workers", "2"], "--workers is for sgs and sns, but the paper is pugace"),
-        (["pugace", "--figures", "pictures"], "--figures is for sns, but the paper is pugace"),
+        (["pugace", "--figure", "1"], "Tables 1 to 3 can be reproduced, but got Figure 1"),
         (["sgs", "--threads", "2"], "--threads is for pugace and mls and pgap, but the paper is sgs"),
         (["sns", "--seconds", "2"], "--seconds is for pugace and pgap, but the paper is sns"),
     ],

@@ -10,17 +10,20 @@ import systola as sy
 from systola.engines.neighbourhood import evaluations_for
 from systola.formats import open_instance
 from systola.lab import experiment
+from systola.lab.contents import load_contents
 from systola.lab.published import load_claims, load_figures
 from systola.lab.reproductions import sns
 from systola.lab.reproductions.effort import Effort
-from systola.lab.reproductions.figures import FIGURES, draw_figures
 from systola.lab.reproductions.sns import CONTENDERS, GROUPS, Group, check_files, choose_groups, jobs_of, reproduce
+from systola.lab.reproductions.sns_figures import FIGURES
+from systola.lab.reproductions.sns_labels import label_table
 from systola.lab.store import Store
+from systola.lab.style import save
 from systola.model.problem import space_of
 
 NAMES = tuple(contender.name for contender in CONTENDERS)
 PUBLIC = Path(__file__).parents[3] / "shared" / "instances" / "mkp"
-TINY = Group("small", 2, 3, {"SENTO2": "mknap2.txt#SENTO2", "GK08": "gk08.dat"}, quick=True)
+TINY = Group("small", 2, 3, {"SENTO2": "mknap2.txt#SENTO2", "GK08": "gk08.dat"}, ("SENTO2", "GK08"))
 
 
 def block(name, n, optimum=0):
@@ -50,6 +53,7 @@ def tiny_budget(monkeypatch):
 def fill(monkeypatch, folder):
     """Gives a store with a result for each run, as `outcome(place, seed)` says: objective or None, and seconds."""
     monkeypatch.setattr(experiment, "work", refuse)
+    monkeypatch.setattr(sns, "ways_of", lambda backend: ())
 
     def facts(objective, seconds):
         return {"objective": objective or 0, "feasible": objective is not None, "seconds": seconds}
@@ -74,16 +78,32 @@ def test_budget(items, evaluations):
     assert evaluations_for(items) == evaluations
 
 
-def test_every_table_of_the_paper_has_its_group():
-    assert [number for group in GROUPS for number in group.tables] == list(range(2, 10))
+def test_every_table_and_figure_of_the_paper_has_its_group():
+    made = [name for group in GROUPS for name in group.products]
+    items = [item for item in load_contents("sns") if item.status != "diagram"]
+    assert set(made) == {item.number if item.kind == "table" else f"figure-{item.number}" for item in items}
+    assert len(set(made)) == len(made)
     assert choose_groups(None) == GROUPS
-    assert choose_groups(None, quick=True) == choose_groups(3) == GROUPS[:1]
-    assert choose_groups(6) == choose_groups(7) == GROUPS[2:3]
-    for table in (0, 1, 10, -2):
-        with pytest.raises(sy.InputError, match=f"Tables 2 to 9 can be reproduced, but got {table}"):
-            choose_groups(table)
-    with pytest.raises(sy.InputError, match="Tables 2 and 3 only, but got 4"):
+    for number in (6, 7):
+        (group,) = choose_groups(number)
+        assert (group.tables, group.wanted) == ((6, 7), number)
+    (quick,) = choose_groups(None, quick=True)
+    assert set(quick.instances) < set(GROUPS[0].instances)
+    for item in (0, 10, -2, "figure-4"):
+        with pytest.raises(sy.InputError, match="Tables 1 to 9 and Figures 5 to 8 can be reproduced, but got"):
+            choose_groups(item)
+    with pytest.raises(sy.InputError, match="Tables 1 to 3 and the figures only, but got Table 4"):
         choose_groups(4, quick=True)
+
+
+def test_single_instances_and_algorithms():
+    (group,) = choose_groups(None, sizes=["weish30", "PB6"], algorithms=["sns-exp", "ga-cpu"])
+    assert list(group.instances) == ["WEISH30", "PB6"]
+    assert [c.name for c in group.contenders] == ["ga-cpu", "sns-exp"]
+    with pytest.raises(sy.InputError, match="there is no instance 'WEISH3' here; did you mean 'WEISH30'"):
+        choose_groups(2, sizes=["WEISH3"])
+    with pytest.raises(sy.InputError, match="there is no algorithm 'sns-ex' here; did you mean 'sns-exp'"):
+        choose_groups(None, algorithms=["sns-ex"])
 
 
 def test_instances_and_algorithms_are_the_papers():
@@ -132,10 +152,10 @@ def test_parameters_are_the_papers(folder):
     jobs = jobs_of(TINY, folder, 2)
     assert {place[1] for place in jobs} == set(NAMES)
     sizes = {name: jobs["SENTO2", name][0].settings for name in NAMES}
-    assert sizes["rs-cpu"] == {"size": 1}
-    assert sizes["rs-gpu"] == {"size": 12}
+    assert sizes["rs-cpu"] == {"size": 1, "sampling": "uniform"}
+    assert sizes["rs-gpu"] == {"size": 12, "sampling": "uniform"}
     assert sizes["ga-cpu"] == {"size": 100}
-    assert sizes["ga-gpu"] == {"size": 100, "replacement": "better"}
+    assert sizes["ga-gpu"] == {"size": 100, "replacement": "better", "first_parent": "own"}
     assert sizes["ga-sns"] == {"size": 144}
     assert sizes["ga-sns-exp"] == {"size": 48}
     assert all(sizes[name] == {} for name in NAMES if name.startswith("sns"))
@@ -158,7 +178,8 @@ def test_means_stand_beside_the_published(fill, folder):
     store = fill(jobs, lambda place, seed: (100 * NAMES.index(place[1]) + seed, 0.001 * seed))
     tables = reproduce(TINY, store, Effort(runs=3), folder=folder)
     assert list(tables) == [2, 3]
-    profits, against = tables[2]
+    profits, against, labels = tables[2]
+    assert labels.title == "Table 2: the labels (r) and (mr), as printed and exchanged"
     assert profits.title == "Table 2: mean profit, small (3 runs; published figures in brackets)"
     assert profits.header == ("", "SENTO2", "GK08")
     texts = cells(profits)
@@ -192,7 +213,7 @@ def test_infeasible_runs_are_counted(fill, folder):
         return None if failed else 10 * seed, 1.0
 
     jobs = jobs_of(TINY, folder, 3)
-    profits, against = reproduce(TINY, fill(jobs, outcome), Effort(runs=3), folder=folder)[2]
+    profits, against, _ = reproduce(TINY, fill(jobs, outcome), Effort(runs=3), folder=folder)[2]
     assert cells(profits)["rs-cpu"] == {"SENTO2": "– (7,968.2)", "GK08": "–"}
     assert cells(profits)["ga-cpu"] == {"SENTO2": "20.0 (8,722.0)", "GK08": "25.0"}
     assert "3 of 3 runs ended infeasible and are not in the mean: rs-cpu on SENTO2, GK08." in profits.notes
@@ -205,7 +226,7 @@ def test_infeasible_runs_rank_last(fill, folder):
         return None if place[1] == "ga-cpu" and seed > 4 else 10 * seed + 1000 * (place[1] == "ga-cpu"), 1.0
 
     jobs = jobs_of(TINY, folder, 30)
-    profits, against = reproduce(TINY, fill(jobs, outcome), Effort(runs=30), folder=folder)[2]
+    profits, against, _ = reproduce(TINY, fill(jobs, outcome), Effort(runs=30), folder=folder)[2]
     assert cells(against)["ga-cpu"]["SENTO2"] == "▲"
     bold = {row[0].text for row in profits.rows if row[1].bold}
     assert "sns" in bold
@@ -214,14 +235,14 @@ def test_infeasible_runs_rank_last(fill, folder):
 
 def test_too_few_runs_have_no_significance(fill, folder):
     tables = reproduce(TINY, fill(jobs_of(TINY, folder, 2), lambda *_: (5, 1.0)), Effort(runs=2), folder=folder)
-    assert [len(made) for made in tables.values()] == [1, 1]
+    assert [len(made) for made in tables.values()] == [2, 2]  # with the labels
 
 
 def test_many_instances_come_in_panels(fill, folder):
     group = Group("small", 2, 3, dict.fromkeys(load_figures("sns", 2).instances, "mknap2.txt#WEISH01"))
     tables = reproduce(group, fill(jobs_of(group, folder, 1), lambda *_: (5, 1.0)), Effort(runs=1), folder=folder)
-    assert [len(table.header) for table in tables[2]] == [9, 9]
-    assert [table.title[:18] for table in tables[2]] == ["Table 2: mean prof", "Table 2, continued"]
+    assert [len(table.header) for table in tables[2][:2]] == [9, 9]
+    assert [table.title[:18] for table in tables[2][:2]] == ["Table 2: mean prof", "Table 2, continued"]
     assert not tables[2][0].notes
 
 
@@ -266,11 +287,38 @@ def best_of(problem):
 @pytest.mark.long
 def test_figures(folder, tmp_path):
     pytest.importorskip("matplotlib", reason='needs the extra "plots"')
-    made = draw_figures(folder, str(tmp_path))
-    assert [path.name for path in made] == [f"sns-figure-{number:02d}.png" for number in FIGURES]
-    for path in made:
-        assert path.read_bytes().startswith(b"\x89PNG")
-        assert path.stat().st_size > 10_000
+    (group,) = choose_groups("figure-6")
+    made = reproduce(group, None, folder=folder)
+    assert list(made) == [1, *(f"figure-{number}" for number in FIGURES)]
+    for name, products in list(made.items())[1:]:
+        save(products[0].draw(), tmp_path / f"{name}.png")
+        assert (tmp_path / f"{name}.png").stat().st_size > 10_000
+
+
+def test_labels_as_printed_and_exchanged():
+    """Ours are the printed figures with the labels exchanged, and 10 % more of the plain meshes."""
+    printed = load_figures("sns", 2).figures
+    other = {"sns-r": "sns-mr", "sns-mr": "sns-r", "sns-exp-r": "sns-exp-mr", "sns-exp-mr": "sns-exp-r"}
+    samples = {
+        name: {
+            c: [printed[name, other.get(c, c)][0] * (1.1 if c in ("sns", "sns-exp") else 1)]
+            for c in NAMES
+            if c.startswith("sns")
+        }
+        for name in ("WEISH10", "WEISH30")
+    }
+    (table,) = label_table(2, samples, "profit")
+    texts = cells(table)
+    assert list(texts) == [c for c in NAMES if c.startswith("sns")]
+    assert texts["sns"] == texts["sns-exp"] == {"as printed": "+10.0 %", "exchanged": "+10.0 %"}
+    assert texts["sns-exp-r"]["exchanged"] == texts["sns-mr"]["exchanged"] == "+0.0 %"
+    wanted = sum(printed[n, "sns-exp-mr"][0] / printed[n, "sns-exp-r"][0] - 1 for n in samples) / 2
+    assert texts["sns-exp-r"]["as printed"] == f"{100 * wanted:+.1f} %"
+    bold = {row[0].text: [cell.bold for cell in row[1:]] for row in table.rows}
+    assert bold["sns-r"] == [False, True]
+    assert bold["sns"] == bold["sns-r-mr"] == [False, False]
+    assert label_table(4, samples, "profit") == ()
+    assert label_table(2, {"WEISH10": {"sns": [1.0]}}, "profit") == ()
 
 
 @pytest.mark.long

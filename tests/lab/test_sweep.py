@@ -8,7 +8,8 @@ import pytest
 import systola as sy
 import systola.run.loop
 from conftest import small_knapsack, small_release, story
-from systola.lab.sweep import _front, sweep_weights
+from systola.formats import open_instance
+from systola.lab.sweep import _front, spread_weights, sweep_weights
 
 ENGINE = sy.SGA(size=20)
 STOP = sy.Iterations(15)
@@ -124,7 +125,7 @@ def test_bad_weights(weights, rule):
 
 
 def test_a_problem_without_a_weight():
-    with pytest.raises(sy.InputError, match="a problem with a weight, but Knapsack has none"):
+    with pytest.raises(sy.InputError, match="a problem with several objectives, but Knapsack has one"):
         sweep_weights(small_knapsack(), ENGINE)
 
 
@@ -169,3 +170,83 @@ def test_a_signal_between_two_runs_does_not_lose_the_first():
     sweep = sweep_weights(small_release(), ENGINE, 3, stop=STOP, callback=interrupt)
     assert sweep.weights == (0.0,)
     assert len(sweep.results) == len(sweep.front) == 1
+
+
+# More than two objectives, and problems without a weight
+
+
+@pytest.mark.parametrize(
+    ("objectives", "count"), [(2, 2), (2, 7), (3, 3), (3, 6), (3, 8), (3, 11), (4, 5), (4, 20), (5, 9)]
+)
+def test_weights_are_spread_evenly(objectives, count):
+    weights = spread_weights(objectives, count)
+    assert len(set(weights)) == len(weights) == count
+    if objectives == 2:
+        assert np.allclose(np.diff(weights), 1 / (count - 1))
+        return
+    shares = np.array(weights)
+    assert shares.shape == (count, objectives)
+    assert np.allclose(shares.sum(axis=1), 1)
+    assert shares.min() >= 0
+    corners = np.eye(objectives)[: min(count, objectives)]
+    assert (
+        all((np.abs(shares - corner).sum(axis=1) < 1e-9).any() for corner in np.eye(objectives))
+        or len(corners) < objectives
+    )
+    distances = [np.abs(a - b).max() for i, a in enumerate(shares) for b in shares[:i]]
+    finest = next(h for h in range(1, 99) if len(lattice(objectives, h)) >= count)
+    assert min(distances) > 0.99 / finest
+
+
+def lattice(objectives, parts):
+    if objectives == 1:
+        return [(parts,)]
+    return [(k, *rest) for k in range(parts + 1) for rest in lattice(objectives - 1, parts - k)]
+
+
+class Three(sy.Problem):
+    """Three sums of a selection, one of them to be small; nothing says how they compare."""
+
+    encoding = sy.Binary("one")
+    sense = (sy.MAXIMISE, sy.MINIMISE, sy.MAXIMISE)
+    one: np.ndarray
+    two: np.ndarray
+    three: np.ndarray
+
+    def evaluate(self, x):
+        one = 0
+        two = 0
+        three = 0
+        for i in range(len(self.one)):
+            one += self.one[i] * x[i]
+            two += self.two[i] * x[i]
+            three += self.three[i] * x[i]
+        return one, two, three
+
+
+def test_any_problem_with_several_objectives():
+    """Of seven bits the best weighted sum is known by trying all."""
+    data = np.array([[4, 0, 3, 5, 1, 2, 6], [3, 2, 1, 6, 2, 4, 5], [0, 3, 2, 1, 5, 4, 1]])
+    problem = Three(*data)
+    sweep = sweep_weights(problem, sy.HillClimbing(), 10, stop=sy.Iterations(60), backend="python")
+    every = np.array([data @ ((code >> np.arange(7)) & 1) for code in range(128)])
+    for shares, result in zip(sweep.weights, sweep.results, strict=True):
+        worth = every @ (np.array(shares) * [1, -1, 1])
+        assert np.dot(result.objective, np.array(shares) * [1, -1, 1]) == pytest.approx(worth.max())
+    assert len(sweep.front) >= 3
+    gains = np.array(sweep.front) * [1, -1, 1]
+    assert not any((a >= b).all() and (a > b).any() for a in gains for b in gains)
+
+
+def test_a_flowshop_gets_its_weights():
+    problem = open_instance("flowshop:ta001?objectives=makespan,tardiness,tardy").problem
+    engine, stop = sy.Tabu(neighbourhood="insertion"), sy.Iterations(2)
+    sweep = sweep_weights(problem, engine, [(0.5, 0.25, 0.25)], stop=stop, backend="python")
+    alone = sy.solve(dataclasses.replace(problem, weights=[2, 1, 1]), engine, stop=stop, backend="python")
+    assert story(sweep.results[0]) == story(alone)
+
+
+@pytest.mark.parametrize("weight", [(1.0, 0.0), (0.0, 0.0, 0.0), (1.0, -1.0, 1.0), 0.5, (1.0, "much", 1.0)])
+def test_bad_shares(weight):
+    with pytest.raises(sy.InputError, match="a weight must be 3 numbers of 0 or more, not all 0, one for each"):
+        sweep_weights(Three([1, 2], [3, 4], [5, 6]), sy.HillClimbing(), [weight], stop=STOP)

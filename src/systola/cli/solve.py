@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from systola.cli.answer import as_text, deliver, note, show, write_file
+from systola.cli.answer import deliver, describe, note, show, write_file
 from systola.cli.options import budget_options, read_config, read_settings, write_config
 from systola.cli.run_page import RunPage
 from systola.cli.screen import Screen, show_number
 from systola.cli.settings import Settings, refuse_hidden_code
+from systola.cli.start import read_start
 from systola.engines.renamed import RENAMED
 from systola.errors import CacheWarning, Incomplete, InfeasibleWarning, InputError, SlowObjectiveWarning
 from systola.jit.cache import UNKEPT
-from systola.model.names import Labels
 from systola.model.source import is_code
 from systola.reading import Json
 from systola.run.result import Result
@@ -27,8 +27,6 @@ from systola.run.signals import INTERRUPTED, held_signals
 from systola.run.table import Table
 
 if TYPE_CHECKING:
-    from rich.table import Table as Grid
-
     from systola.engines.engine import Engine
     from systola.formats.instance import Instance
     from systola.lab.sweep import Sweep
@@ -74,6 +72,7 @@ _STOP_KEYS = (*_STOP_OPTIONS, "cap")
 @click.option("--checkpoint", type=str, help="Save the state here from time to time.")
 @click.option("--checkpoint-every", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Seconds.")
 @click.option("--resume", type=str, help="Go on from a checkpoint.")
+@click.option("--start", type=str, metavar="FILE", help="Solutions to start from: JSON, or one a line.")
 @click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
 @click.option("--film", type=str, metavar="FILE", help="The grid over time (SGS, SNS): GIF, MP4, HTML; PNG, PDF, SVG.")
 @click.option("--log", type=str, metavar="FILE", help="Write what the run looks like while it goes on.")
@@ -92,6 +91,7 @@ def solve(**options: Any) -> None:
     """
     from systola.engines.catalog import settings_of
     from systola.engines.engine import parameters_of
+    from systola.exact.opening import with_proof
     from systola.formats.source import Source
     from systola.islands import mpi
     from systola.run.arguments import default_algorithm, limit
@@ -115,6 +115,9 @@ def solve(**options: Any) -> None:
     algorithm = plan["algorithm"] if named else default_algorithm(found.problem, black_box, stop)
     engine = settings.make_engine(algorithm, found, settings.parameters_for([found]))
     islands = _found_islands(plan, engine, found.problem)
+    alone = not islands and not black_box and options["sweep"] is None and options["film"] is None
+    if algorithm == "auto" and alone and not settings.parameters_for([found]):
+        engine = with_proof(found.problem, engine, stop, (plan.get("backend", "cpu"), plan.get("threads")))
     if not islands and mpi.job_size() > 1:
         raise InputError(
             f"this job has {mpi.job_size()} processes, and each of them would make the same run; add --islands N, of "
@@ -123,7 +126,7 @@ def solve(**options: Any) -> None:
     if not islands and not named:
         stop = limit(stop, [engine.prepare(found.problem)], few=True) if black_box else guard(stop)
     if options["print_config"]:
-        own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine)}
+        own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine) and not _is_engine(engine, k)}
         table = {"fields": dict(found.fields), "parameters": own}
         if islands:
             table["islands"] = {k: v for k, v in parameters_of(islands).items() if k != "engine"}
@@ -136,7 +139,7 @@ def solve(**options: Any) -> None:
     # Until all is written: a signal ends the run, and what it has found is not lost.
     interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
-        for name in ("checkpoint", "resume", "film", "log", "watch", "workers", "seeds", "pool"):
+        for name in ("start", "checkpoint", "resume", "film", "log", "watch", "workers", "seeds", "pool"):
             if options[name] or plan.get(name):
                 raise InputError(f"--{name} is for a single run, not for a sweep; leave one of them out")
         _sweep(found, engine, stop, plan, options, quiet)
@@ -157,6 +160,7 @@ def solve(**options: Any) -> None:
             seed=plan.get("seed", 1),
             backend=plan.get("backend", "cpu"),
             threads=plan.get("threads"),
+            start=read_start(options["start"]) if options["start"] else None,
             callback=screen.update,
             record=options["record"],
             replay=options["replay"],
@@ -173,7 +177,7 @@ def solve(**options: Any) -> None:
     if islands and mpi.job_rank() > 0:
         mpi.leave(0)
         return
-    told = json.dumps(result.to_json()) if options["as_json"] else _describe(result, found.best_known)
+    told = json.dumps(result.to_json()) if options["as_json"] else describe(result, found.best_known)
     writes: list[Callable[[], None]] = []
     if options["output"]:
         writes.append(lambda: result.save(options["output"]))
@@ -201,6 +205,12 @@ def _exit_code(result: Result) -> int:
     if sum(not text.startswith(UNKEPT) for text in result.notes) > (not result.feasible):
         return 2
     return 0 if result.feasible else 5
+
+
+def _is_engine(engine: Engine, parameter: str) -> bool:
+    """Whether a parameter is an engine, or several: these follow from the name."""
+    value = getattr(engine, parameter)
+    return hasattr(value, "prepare") or (isinstance(value, tuple) and any(hasattr(v, "prepare") for v in value))
 
 
 def _found_islands(plan: dict[str, Any], engine: Engine, problem: Problem) -> Any:
@@ -232,7 +242,7 @@ def _sweep(
     found: Instance, engine: Engine, stop: Stop, plan: dict[str, Any], options: dict[str, Any], quiet: bool
 ) -> None:
     """One run for each weight; the front of what they found."""
-    from systola.lab.sweep import sweep_weights
+    from systola.lab.sweep import spell_weight, sweep_weights
 
     with Screen(f"{found.name} {engine.name} sweep", quiet) as screen:
         swept = sweep_weights(
@@ -253,7 +263,7 @@ def _sweep(
         mark = "" if tuple(result.objective) in swept.front else "  dominated"
         if not result.feasible:
             mark = f"  infeasible by {show_number(result.violation)}"
-        lines.append(f"{weight:>8.3f}  {show_number(result.objective)}{mark}")
+        lines.append(f"{spell_weight(weight):>8}  {show_number(result.objective)}{mark}")
     output = options["output"]
     text = _swept_table(swept).to_csv() if output and output.lower().endswith(".csv") else f"{whole}\n"
     writes = [lambda: write_file(output, text, "results")] if output else []
@@ -262,9 +272,11 @@ def _sweep(
 
 def _swept_table(swept: Sweep) -> Table:
     """A row for each weight: the objectives, and what they break."""
-    rows = tuple((w, *r.objective, r.violation) for w, r in zip(swept.weights, swept.results, strict=True))
+    shares = [w if isinstance(w, tuple) else (w,) for w in swept.weights]
+    rows = tuple((*w, *r.objective, r.violation) for w, r in zip(shares, swept.results, strict=True))
     objectives = (f"objective {k + 1}" for k in range(len(swept.results[0].objective)))
-    return Table(("weight", *objectives, "violation"), rows)
+    weights = [f"weight {k + 1}" for k in range(len(shares[0]))] if len(shares[0]) > 1 else ["weight"]
+    return Table((*weights, *objectives, "violation"), rows)
 
 
 def _merge(options: dict[str, Any]) -> dict[str, Any]:
@@ -323,75 +335,3 @@ def _refuse_unknown(table: Json, known: tuple[str, ...], where: str) -> None:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ";"
             raise InputError(f"{where} has an unknown key {key!r}{hint} There are: {', '.join(known)}")
-
-
-def _add_islands(table: Grid, told: dict[str, Any]) -> None:
-    """What demes did, in two lines."""
-    from systola.islands.torus import connectivity
-
-    where = f", on {told['ranks']} processes" if told["ranks"] > 1 else ""
-    mode = "synchronous" if told["synchronous"] else "asynchronous"
-    rate, share = told["iterations_per_second"], told["communication_share"]
-    table.add_row("islands", f"{len(told['demes'])} demes, {mode}{where}; {rate:,.0f} iterations/s each")
-    most, wanted = max(deme["iterations"] for deme in told["demes"]), told["export_every"]
-    if most < wanted and len(told["demes"]) > 1:
-        often = max(most // 4, connectivity(len(told["demes"])) * told["rate"])
-        hint = f"; try --migration export_every={often} --migration import_every={often // 2}" if often <= most else ""
-        table.add_row("migration", f"none: demes export every {wanted:,} iterations, but made {most:,} at most{hint}")
-        return
-    moved = f"{told['sent']:,} solutions sent, {told['received']:,} received, {told['overwritten']:,} overwritten"
-    table.add_row("migration", f"{share:.1%} of the time; {moved}; {told['skipped']:,} exports without a free slot")
-
-
-def _describe(result: Result, best_known: float | None) -> str:
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    table = Grid.grid(padding=(0, 2))
-    table.add_column(style="bold")
-    table.add_column()
-    objective = show_number(result.objective)
-    if not result.feasible:
-        objective += f"  [red]infeasible by {show_number(result.violation)}[/red]"
-    elif best_known is not None and not isinstance(result.objective, list):
-        gap = abs(result.objective - best_known) / max(abs(best_known), 1e-12)
-        objective += "  [green]the best known value[/green]" if gap == 0 else f"  {gap:.3%} from the best known"
-    rate = result.evaluations / max(result.seconds, 1e-9)
-    table.add_row("instance", Text(result.instance))  # brackets in a name are no markup
-    table.add_row("algorithm", f"{result.algorithm}, seed {result.seed}")
-    table.add_row("objective", objective)
-    if result.bound is not None:
-        distance = "" if result.gap is None else f"; the objective is {result.gap:.3%} from it"
-        table.add_row("bound", f"{show_number(result.bound)}{distance}")
-    if result.front is not None:
-        table.add_row("front", f"{len(result.front):,} solutions, none dominated by another")
-    table.add_row("found at", f"step {result.found_at:,} of {result.iterations:,} (stop: {result.stop})")
-    table.add_row("speed", f"{result.evaluations:,} solutions in {result.seconds:.2f} s, {rate / 1e6:.3g} M/s")
-    table.add_row("run on", f"{result.backend}, {result.threads} threads")
-    if result.race is not None:
-        table.add_row("race", "; ".join(f"{row['algorithm']} {row['verdict']}" for row in result.race))
-    if result.runs is not None:
-        told = ", ".join(f"{run.seed}: {show_number(run.objective)}" for run in result.runs[:12])
-        table.add_row("runs", f"{told}{', ...' if len(result.runs) > 12 else ''}")
-    if result.pool is not None:
-        table.add_row("pool", f"{len(result.pool):,} different solutions; --output or --json has them")
-    if result.islands is not None:
-        _add_islands(table, result.islands)
-    chosen = [i + 1 for i in range(len(result.solution)) if result.solution[i]]
-    if result.names and result.names.named:
-        table.add_row(*map(Text, _by_name(result, result.names)))
-    elif set(result.solution.tolist()) <= {0, 1}:
-        shown = " ".join(map(str, chosen[:25])) + (f" ... ({len(chosen)} in all)" if len(chosen) > 25 else "")
-        table.add_row("chosen", shown)
-    else:
-        table.add_row("solution", " ".join(map(str, result.solution[:40].tolist())))
-    return as_text(table)
-
-
-def _by_name(result: Result, names: Labels) -> tuple[str, str]:
-    """The solution by names, as far as it fits on a few lines, and what it is called."""
-    told = names.tell(result.solution)
-    what = {"choice": names.value, "order": names.kind}.get(names.kind, f"{names.value}s")
-    words = [f"{name}: {value}" for name, value in told.items()] if isinstance(told, dict) else list(map(str, told))
-    more = f", ... ({len(words)} in all)" if len(words) > 25 else ""
-    return what, ", ".join(words[:25]) + more

@@ -17,7 +17,7 @@ import numpy as np
 from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
 from systola.engines.picture import Grid, alternating
-from systola.engines.topology import SHAPES, arrange
+from systola.engines.topology import SHAPES, Listed, arrange
 from systola.errors import InputError
 from systola.jit.compile import inlined
 from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
@@ -193,12 +193,14 @@ class Cellular:
     ----------
     size : int, optional
         Individuals; by default 2048, or as many as `shape` has places.
-    topology : {"ring", "L5", "L9", "C9", "C13"}
-        Which individuals meet: neighbours on a ring, or on a torus in one of these shapes.
+    topology : {"ring", "L5", "L9", "C9", "C13", "grid"}, or lists of numbers
+        Which individuals meet: neighbours on a ring; on a torus in one of these shapes; on a torus of any number of
+        dimensions; or those of your own, a list of as many numbers for each individual.
     radius : int
-        On a ring, how many neighbours to the left, and as many to the right.
-    shape : (int, int), optional
-        Height and width of the torus; by default the two factors of `size` that are closest to each other.
+        On a ring, how many neighbours to the left, and as many to the right; on a grid, the same along each axis.
+    shape : (int, ...), optional
+        Height and width of the torus, all sides of a grid; by default the two factors of `size` that are closest to
+        each other.
     selection : str or function
         How the mate is chosen: "proportional", "random", "best", "tournament".
     crossover, mutation : str or function, optional
@@ -226,9 +228,9 @@ class Cellular:
     """
 
     size: int | None = None
-    topology: str = "ring"
+    topology: str | Listed = "ring"
     radius: int = 4
-    shape: tuple[int, int] | None = None
+    shape: tuple[int, ...] | None = None
     selection: str | Callable[..., Any] = "proportional"
     crossover: str | Callable[..., Any] | None = None
     crossover_probability: float = 0.9
@@ -314,10 +316,13 @@ class Cellular:
         for name, known in (
             ("replacement", _REPLACEMENTS),
             ("update", tuple(_UPDATES)),
-            ("topology", ("ring", *SHAPES)),
+            ("topology", ("ring", *SHAPES, "grid")),
         ):
-            if getattr(self, name) not in known:
-                raise InputError(f"the {name} must be one of {', '.join(known)}, but got {getattr(self, name)!r}")
+            chosen = getattr(self, name)
+            if name == "topology" and isinstance(chosen, (list, tuple, np.ndarray)):
+                continue
+            if chosen not in known:
+                raise InputError(f"the {name} must be one of {', '.join(known)}, but got {chosen!r}")
         searched = self.local_search is not None and self.local_search_interval == 1 and self.update == "synchronous"
         if self.replacement == "searched" and not searched:
             raise InputError(

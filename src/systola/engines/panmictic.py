@@ -36,6 +36,7 @@ class Panmictic(NamedTuple):
     size: int
     elitist: bool
     single: bool  # one child of two parents, with more of the better one
+    own: bool  # one parent is the individual in whose place the child comes
     crossover_threshold: int  # a number below it means crossover; the probability in units of 2**-32
     flips: Array  # [k] uint64: a number below flips[k] means at most k flipped bits, in units of 2**-32
 
@@ -79,6 +80,8 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     rival = old + below(r1, self.size)
     if better(problem, scores[rival], scores[one]):
         one = rival
+    if self.own:
+        one = old + cell
     two = old + below(r2, self.size)
     rival = old + below(r3, self.size)
     if better(problem, scores[rival], scores[two]):
@@ -165,6 +168,7 @@ class SGA:
     mutation_probability: float | None = None
     elitist = False
     single = False
+    own = False
 
     @property
     def name(self) -> str:
@@ -188,7 +192,7 @@ class SGA:
         threshold = round(self.crossover_probability * 2**32)
         keeps_state = choose_delta_evaluation(problem)
         return Design(
-            record=Panmictic(size, self.elitist, self.single, threshold, flip_thresholds(l, mutation)),
+            record=Panmictic(size, self.elitist, self.single, self.own, threshold, flip_thresholds(l, mutation)),
             cells=size if self.single else (size + 1) // 2,
             rows=2 * size,
             started=size,
@@ -217,19 +221,29 @@ class GA(SGA):
         As of SGA, with the values of the paper's Table 1.
     replacement : {"generation", "better"}
         Whether a child always replaces the individual in its place (section 5.2), or only if better (Table 1).
+    first_parent : {"tournament", "own"}
+        Whether both parents are chosen by tournament (section 5.2), or one is the individual in whose place the child
+        comes (Algorithm 5).
     """
 
     size: int | None = 100
     crossover_probability: float = 1.0
     mutation_probability: float | None = 0.01
     replacement: Literal["generation", "better"] = "generation"
+    first_parent: Literal["tournament", "own"] = "tournament"
     single = True
 
     @property
     def elitist(self) -> bool:  # type: ignore[override]
         return self.replacement == "better"
 
+    @property
+    def own(self) -> bool:  # type: ignore[override]
+        return self.first_parent == "own"
+
     def prepare(self, problem: Problem) -> Design:
         if self.replacement not in ("generation", "better"):
             raise InputError(f"the replacement must be generation or better, but got {self.replacement!r}")
+        if self.first_parent not in ("tournament", "own"):
+            raise InputError(f"the first_parent must be tournament or own, but got {self.first_parent!r}")
         return super().prepare(problem)

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from systola.engines.engine import Design, check_number, implement
+from systola.errors import InputError
 from systola.jit.dispatch import dispatched, implementation_of, register
 from systola.model.capabilities import Construction, Flips, offers
+from systola.model.encodings import sample
 from systola.model.incremental import construct, measures_from_state
 from systola.model.population import update_best
 from systola.model.problem import Problem, record_type_of, space_of
+from systola.model.rng import STEP
 from systola.operators.evaluation import evaluate_full
 
 
 class Sampler(NamedTuple):
     """Record of random search."""
+
+    size: int
+
+
+class UniformSampler(NamedTuple):
+    """Record of a random search that draws all solutions alike, also where the problem can construct feasible ones."""
 
     size: int
 
@@ -44,14 +53,32 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     update_best(s, lane, lanes.child, lane, lanes.trial[lane], step, cell)
 
 
+def _do_cell_uniformly(self: Any, s: Any, cell: Any, lane: Any) -> None:
+    lanes, step = s.lanes, s.step
+    sample(s.space, lanes.child, lane, s.seed, STEP, step, cell)
+    evaluate_full(s, lanes.child, lane, lane, lanes.state[lane], lanes.trial[lane])
+    update_best(s, lane, lanes.child, lane, lanes.trial[lane], step, cell)
+
+
 implement(Sampler, do_cell=_do_cell)
+implement(UniformSampler, do_cell=_do_cell_uniformly)
 
 
 @dataclass(frozen=True)
 class RS:
-    """Random search: independent random solutions, `size` of them a step (default 2 * l * ceil(lg l))."""
+    """Random search: independent random solutions.
+
+    Parameters
+    ----------
+    size : int, optional
+        How many a step; default 2 * l * ceil(lg l).
+    sampling : {"constructed", "uniform"}
+        Whether they come from the problem's `construct`, if it has one, as in Pedemonte, Luna, Alba 2014; or whether
+        all solutions are alike, infeasible ones, too, as in Vidal, Luna, Alba 2013.
+    """
 
     size: int | None = None
+    sampling: Literal["constructed", "uniform"] = "constructed"
 
     @property
     def name(self) -> str:
@@ -63,10 +90,12 @@ class RS:
         size = 2 * n * tau if self.size is None else self.size
         check_number("size", size, 1, 10**9)
         size = int(size)
+        if self.sampling not in ("constructed", "uniform"):
+            raise InputError(f"the sampling must be constructed or uniform, but got {self.sampling!r}")
         keeps_state = offers(problem, Flips) and offers(problem, Construction)
         register("sample_and_evaluate", record_type_of(problem), _sample_by_state if keeps_state else _sample_plainly)
         return Design(
-            record=Sampler(size),
+            record=Sampler(size) if self.sampling == "constructed" else UniformSampler(size),
             cells=size,
             rows=1,
             started=1,

@@ -33,7 +33,7 @@ class Islands:
     export_probability : float
         Of an export when nothing better was found since the last one.
     send_slots : int
-        Solutions on their way from a deme to one of its neighbours, at most; an export that finds less room is skipped.
+        Solutions on their way from a deme to all its neighbours, at most; a message that finds less room is skipped.
     pool : int
         Solutions that have arrived and wait for their turn, one in each iteration; when there are more, new ones
         replace the oldest ones.

@@ -207,9 +207,9 @@ class MpiTransport:
         self._control = communicator.Dup()
         self._rank, self._owners = self._world.Get_rank(), owners
         self._slots, self._bytes, self._row = slots // rate, message_size(rate, row), row
-        self._sends: dict[tuple[int, int], list[tuple[Any, Any]]] = defaultdict(list)
+        self._sends: dict[int, list[tuple[Any, Any]]] = defaultdict(list)  # by deme that sends
         self._mail: dict[int, list[Message]] = defaultdict(list)
-        self._local: dict[tuple[int, int], int] = defaultdict(int)
+        self._local: dict[int, int] = defaultdict(int)  # under way to demes of this process, by deme that sends
         self._taking: list[tuple[Any, Any]] = []
         self._vote: tuple[Any, Any, Any] | None = None
         self._over: Vote | None = None
@@ -218,20 +218,17 @@ class MpiTransport:
         self._getting: list[tuple[Any, Any]] = []
 
     def post(self, message: Message) -> bool:
-        link = message.source, message.target
-        rank = self._owners[message.target]
+        source, rank = message.source, self._owners[message.target]
+        self._sends[source] = [send for send in self._sends[source] if not send[0].Test()]
+        if self._local[source] + len(self._sends[source]) >= self._slots:
+            return False
         if rank == self._rank:
-            if self._local[link] >= self._slots:
-                return False
-            self._local[link] += 1
+            self._local[source] += 1
             self._mail[message.target].append(message)
             return True
-        self._sends[link] = [send for send in self._sends[link] if not send[0].Test()]
-        if len(self._sends[link]) >= self._slots:
-            return False
         room = np.zeros(self._bytes, np.uint8)
         pack(message, room)
-        self._sends[link].append((self._world.Issend([room, self._mpi.BYTE], dest=rank, tag=_TAG), room))
+        self._sends[source].append((self._world.Issend([room, self._mpi.BYTE], dest=rank, tag=_TAG), room))
         return True
 
     def is_ready(self, deme: int, step: int) -> bool:
@@ -242,7 +239,7 @@ class MpiTransport:
         box = self._mail.pop(deme, [])
         for message in box:
             if self._owners[message.source] == self._rank:
-                self._local[message.source, deme] -= 1
+                self._local[message.source] -= 1
         return box
 
     def waiting(self, deme: int) -> list[Message]:
@@ -252,7 +249,7 @@ class MpiTransport:
         for message in messages:
             self._mail[message.target].append(message)
             if self._owners[message.source] == self._rank:
-                self._local[message.source, message.target] += 1
+                self._local[message.source] += 1
 
     def _probe(self) -> None:
         """Take in some of what is there, for whichever deme of this process it is."""

@@ -106,7 +106,7 @@ class Mailboxes:
         self._slots = slots // rate  # messages
         self._lock = threading.Lock()
         self._mail: dict[int, list[Message]] = defaultdict(list)
-        self._underway: dict[tuple[int, int], int] = defaultdict(int)
+        self._underway: dict[int, int] = defaultdict(int)  # by sender
         self._barrier = threading.Barrier(workers)
         self._poll = threading.Barrier(workers, self._count)
         self._said: dict[int, Vote] = {}
@@ -116,10 +116,9 @@ class Mailboxes:
 
     def post(self, message: Message) -> bool:
         with self._lock:
-            link = message.source, message.target
-            if self._underway[link] >= self._slots:
+            if self._underway[message.source] >= self._slots:
                 return False
-            self._underway[link] += 1
+            self._underway[message.source] += 1
             self._mail[message.target].append(message)
             return True
 
@@ -132,7 +131,7 @@ class Mailboxes:
         with self._lock:
             box = self._mail.pop(deme)
             for message in box:
-                self._underway[message.source, deme] -= 1
+                self._underway[message.source] -= 1
         return box
 
     def flush(self) -> None:
@@ -143,8 +142,10 @@ class Mailboxes:
             return list(self._mail.get(deme, ()))
 
     def restore(self, messages: list[Message]) -> None:
-        for message in messages:
-            self.post(message)
+        with self._lock:
+            for message in messages:
+                self._underway[message.source] += 1
+                self._mail[message.target].append(message)
 
     def agree(self, vote: Vote) -> Vote:
         with self._lock:

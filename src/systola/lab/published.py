@@ -75,6 +75,8 @@ class PublishedVerdicts:
     verdicts
         For each instance a square matrix: +1 if the row is better, -1 if the column is, 0 if neither, None
         where the text of the paper is not legible.
+    legible
+        The pairs of which all signs can be read as printed; the others follow from means and prose.
     notes
         What is not legible, and how damaged places were read.
     """
@@ -85,6 +87,7 @@ class PublishedVerdicts:
     instances: tuple[str, ...]
     algorithms: tuple[str, ...]
     verdicts: Mapping[str, tuple[tuple[int | None, ...], ...]]
+    legible: frozenset[tuple[str, str]]
     notes: tuple[str, ...]
 
 
@@ -138,14 +141,39 @@ class PublishedClaims:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class PublishedText:
+    """A table of words, such as parameters.
+
+    Attributes
+    ----------
+    source
+        Authors, year and title of the paper.
+    number
+        The number of the table.
+    header
+        The names of the columns.
+    rows
+        The cells, as printed.
+    notes
+        Places where the print is doubtful.
+    """
+
+    source: str
+    number: int
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+
 def load_figures(paper: str, number: int) -> PublishedFigures:
     """A table of figures: error, profit, hits or runtime.
 
     Parameters
     ----------
     paper
-        ``sgs``, whose tables of figures are 3, 5, 8, 10 to 12 and 16 to 21; ``sns``, with 2 to 9; ``pugace``, with 2
-        and 3; ``mls``, with 2 to 5; or ``pgap``, with 3.
+        ``sgs``, whose tables of figures are 1 to 3, 5, 8, 10 to 12 and 16 to 22; ``sns``, with 2 to 9; ``pugace``, with
+        2 and 3; ``mls``, with 2 to 5; or ``pgap``, with 3.
     number
         The number of the table.
 
@@ -209,6 +237,7 @@ def load_verdicts(paper: str, number: int) -> PublishedVerdicts:
         instances=instances,
         algorithms=algorithms,
         verdicts=MappingProxyType(verdicts),
+        legible=frozenset((row, column) for row, columns in table["legible"].items() for column in columns),
         notes=tuple(table["notes"]),
     )
 
@@ -265,6 +294,27 @@ def load_claims(paper: str, number: int) -> PublishedClaims:
     source, table = _find(paper, "claims", number)
     better = {name: tuple(others) for name, others in table["better"].items()}
     return PublishedClaims(source, number, table["problem"], MappingProxyType(better), tuple(table["notes"]))
+
+
+def load_text(paper: str, number: int) -> PublishedText:
+    """A table of words.
+
+    Parameters
+    ----------
+    paper
+        ``sgs``, whose tables of threads per block are 13 to 15; ``sns``, ``pugace``, ``mls`` or ``pgap``, with 1, and
+        ``pgap`` also with 2.
+    number
+        The number of the table.
+
+    Raises
+    ------
+    InputError
+        If the paper or the table is not here.
+    """
+    source, table = _find(paper, "printed", number)
+    rows = tuple(tuple(row) for row in table["rows"])
+    return PublishedText(source, number, tuple(table["header"]), rows, tuple(table["notes"]))
 
 
 def _find(paper: str, kind: str, number: int) -> tuple[str, dict[str, Any]]:

@@ -22,5 +22,15 @@ class Effort:
         """The runs to make: as many as asked for, or else those of a quick look or of a full one."""
         return count_runs(self.runs, quick if self.quick else full)
 
+    def warnings(self, quick: int, least: int, full: int) -> tuple[str, ...]:
+        """What must be said of so few runs: fewer than the least that tell something, or than the paper has."""
+        count = self.count(quick, full)
+        if count < least:
+            told = f"{count} run{'s' * (count > 1)} of each: too few"
+            return (f"{told} to tell chance from difference, for which {least} are needed; --runs says how many",)
+        if count < full:
+            return (f"{count} run{'s' * (count > 1)} of each, where the whole reproduction has {full}",)
+        return ()
+
 
 USUAL_EFFORT = Effort()

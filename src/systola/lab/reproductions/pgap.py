@@ -1,5 +1,5 @@
-"""PGAP: Liu, Wang 2015, section 4, at the size of one machine: our Table 3 beside the published one, and what its
-Figures 5 to 10 are about.
+"""PGAP: Liu, Wang 2015, section 4, at the size of one machine: our Table 3 beside the published one, and its
+Figures 5 to 12.
 
 Instances are generated, or files of a folder that the caller names. Runs are made here, one at a time, since seconds
 are what most of it is about.
@@ -20,9 +20,11 @@ from systola.islands.islands import Islands
 from systola.lab.experiment import Job
 from systola.lab.published import PublishedFigures, load_figures
 from systola.lab.reproductions.effort import USUAL_EFFORT, Effort, OnDone
+from systola.lab.reproductions.pgap_configuration import configuration
 from systola.lab.reproductions.pgap_instances import Case, check_folder, generate_cases, read_cases
 from systola.lab.reproductions.pgap_runs import EXPERIMENT, finished
 from systola.lab.reproductions.pgap_scaling import count_solutions, scale_population, scale_strongly, simulate_here
+from systola.lab.reproductions.products import Made, Name, figure, pick, spell, text_table
 from systola.lab.statistics import count_signs
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
@@ -71,9 +73,12 @@ class Group:
     problem: str  # what it is about
     part: str
     budget: Budget
+    sizes: tuple[str, ...] | None = None  # instances of Table 3, if not all
 
 
+FULL_RUNS, QUICK_RUNS, LEAST_RUNS = 1, 1, 1  # as in the paper
 PARTS = {
+    "parameters": "parameters of migration",
     "quality": "one deme and two",
     "strong": "strong scaling",
     "population": "population scaling",
@@ -83,8 +88,9 @@ PARTS = {
 
 
 def choose_groups(
-    table: int | None,
+    item: Name | None,
     quick: bool = False,
+    sizes: Sequence[str] | None = None,
     *,
     part: str | None = None,
     full: bool = False,
@@ -92,19 +98,26 @@ def choose_groups(
 ) -> tuple[Group, ...]:
     """The parts to do: that of a table, one by its name, or all; with a small, the usual or the paper's budget, but for
     the seconds of scaling runs if these are given."""
-    if table not in (None, 3):
-        raise InputError(f"of the PGAP paper's tables, 3 has results that can be reproduced, but got {table}")
+    if item is not None and item not in _PART_OF:
+        raise InputError(f"the PGAP paper's Tables 1 to 3 and Figures 5 to 12 can be reproduced, but got {spell(item)}")
     if quick and full:
         raise InputError("--quick and --full are two budgets, but got both; leave one of them out")
-    if table and part not in (None, "quality"):
-        raise InputError(f"Table 3 is the part quality, but got --part {part}, too; leave one of them out")
+    chosen = part if item is None else _PART_OF[item]
+    if part not in (None, chosen):
+        raise InputError(f"{spell(item or 0)} is the part {chosen}, but got --part {part}, too; leave one of them out")
     budget = QUICK if quick else FULL if full else USUAL
     if seconds is not None:
         if not seconds > 0 or not isfinite(seconds):
             raise InputError(f"`seconds > 0` must hold for a run, but got {seconds}")
         budget = replace(budget, seconds=seconds)
-    chosen = "quality" if table else part
-    return tuple(Group(about, name, budget) for name, about in PARTS.items() if chosen in (None, name))
+    named = None if sizes is None else tuple(sizes)
+    return tuple(Group(about, name, budget, named) for name, about in PARTS.items() if chosen in (None, name))
+
+
+_PART_OF: dict[Name, str] = {
+    **{1: "parameters", 2: "parameters", 3: "quality", figure(5): "strong"},
+    **{figure(number): "population" for number in range(6, 13)},
+}
 
 
 def check_files(folder: str | None, groups: tuple[Group, ...] = ()) -> None:
@@ -121,15 +134,21 @@ def reproduce(
     folder: str | None = None,
     threads: int | None = None,
     costs: Mapping[str, float] | None = None,
-) -> dict[int | str, tuple[Table, ...]]:
+) -> Made:
     """Run what is missing and make the tables of a part, by its number in the paper or by its name.
 
     `costs` are those of messages as `measure_messages` gives them, for the simulation.
     """
-    count = effort.count(1, 1)  # as in the paper
+    count = effort.count(QUICK_RUNS, FULL_RUNS)
     budget = group.budget
+    if group.part == "parameters":
+        return {1: (text_table("pgap", 1, "parameters of migration"),), 2: (configuration(),)}
     if group.part == "quality":
-        cases = read_cases(folder, budget.most_jobs) if folder else generate_cases(budget.most_jobs)
+        most = budget.most_jobs if group.sizes is None else None
+        cases = read_cases(folder, most) if folder else generate_cases(most)
+        if group.sizes is not None:
+            names = pick(group.sizes, [case.name for case in cases], "instance", "gap:")
+            cases = tuple(case for case in cases if case.name in names)
         contenders = contenders_of(cases, budget, count)
         _run_missing(contenders, store, effort.on_done)
         return {3: (_quality(contenders, store, budget),)}
@@ -138,7 +157,7 @@ def reproduce(
             group.part: simulate_here(store, budget.instance, budget.sizes, budget.rounds, effort.on_done, costs or {})
         }
     measure = {"strong": scale_strongly, "population": scale_population, "solutions": count_solutions}[group.part]
-    return {group.part: measure(store, budget.instance, budget.seconds, count, threads, effort.on_done)}
+    return measure(store, budget.instance, budget.seconds, count, threads, effort.on_done)
 
 
 @dataclass(frozen=True)

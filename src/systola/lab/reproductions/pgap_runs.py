@@ -110,6 +110,13 @@ def seconds_to(result: Facts, limit: float) -> float | None:
     return min(reached, default=None)
 
 
+def iterations_to(result: Facts, limit: float) -> int | None:
+    """The iteration of a deme in which a run first had a feasible solution with an objective of at most this."""
+    trace = result["trace"]
+    columns = zip(trace["step"], trace["objective"], trace["violation"], strict=True)
+    return min((step for step, objective, violation in columns if violation == 0 and objective <= limit), default=None)
+
+
 def mean_seconds_to(results: Sequence[Facts], limit: float) -> float | None:
     """The mean over runs; None if one of them never got there."""
     each = [seconds_to(result, limit) for result in results]

@@ -16,6 +16,7 @@ from systola.lab.demes import make_demes, take_census, time_stretches
 from systola.lab.experiment import Job
 from systola.lab.machine import Machine, measure_machine
 from systola.lab.reproductions.effort import OnDone
+from systola.lab.reproductions.pgap_figures import population_figures, strong_figures
 from systola.lab.reproductions.pgap_runs import (
     EXPERIMENT,
     Facts,
@@ -29,7 +30,8 @@ from systola.lab.reproductions.pgap_runs import (
     run_missing,
     shares_of,
 )
-from systola.lab.scaling import costs_table, scaling_tables, simulate_scaling
+from systola.lab.reproductions.products import Made, Product, Sketch, figure
+from systola.lab.scaling import costs_table, plot_scaling, scaling_tables, simulate_scaling
 from systola.lab.simulation import MODES
 from systola.lab.store import Store
 from systola.lab.tables import Cell, Table
@@ -49,7 +51,7 @@ _MISSING = "–"
 
 def scale_strongly(
     store: Store, instance: str, seconds: float, runs: int, threads: int | None, on_done: OnDone | None
-) -> tuple[Table, ...]:
+) -> Made:
     """As Fig. 5: the same population in more demes; and its 8 demes on more threads."""
     problem, most = open_instance(instance).problem, count_threads(threads)
     by_demes = [(demes, POPULATION // demes, min(demes, most)) for demes in DEMES]
@@ -59,17 +61,19 @@ def scale_strongly(
     outcomes = run_missing(problem, queue, store, on_done)
     about = f"{instance}, {POPULATION} individuals in all, {_told(seconds, runs)}"
     note = f"Seconds until the best objective is at most so many percent above the bound, {_bound(problem):,}."
-    return (
+    tables = (
         _times(f"Strong scaling: seconds to a gap, {_TWICE}; {about}", problem, by_demes, outcomes, note),
         _speedups(f"Strong scaling: speed-up, {_TWICE}, ratio of speed-ups", problem, by_demes, outcomes),
         _speedups(f"Strong scaling: the {DEMES[-1]} demes on more threads", problem, by_threads, outcomes),
     )
+    drawn = strong_figures(by_demes, outcomes, _limits(problem))
+    return {"strong": tables, **{figure(number): (one,) for number, one in drawn.items()}}
 
 
 def scale_population(
     store: Store, instance: str, seconds: float, runs: int, threads: int | None, on_done: OnDone | None
-) -> tuple[Table, ...]:
-    """As Figs. 6, 7, 9 and 10: more demes of the same size."""
+) -> Made:
+    """As Figs. 6 to 12: more demes of the same size."""
     problem, most = open_instance(instance).problem, count_threads(threads)
     layouts = [(demes, DEME, min(demes, most)) for demes in DEMES]
     queue = plan_runs(problem, instance, in_both_modes(layouts), seconds, runs)
@@ -80,15 +84,17 @@ def scale_population(
         "many percent less asynchronous ones are (as Fig. 6)."
     )
     title = f"Population scaling: seconds to a gap, {_TWICE}, improvement; {about}"
-    return (
+    tables = (
         _times(title, problem, layouts, outcomes, note, improvement=True),
         _work(f"Population scaling: rate, communication and quality, {_TWICE}", layouts, outcomes),
     )
+    drawn = population_figures(layouts, outcomes, _limits(problem))
+    return {"population": tables, **{figure(number): (one,) for number, one in drawn.items()}}
 
 
 def count_solutions(
     store: Store, instance: str, seconds: float, runs: int, threads: int | None, on_done: OnDone | None
-) -> tuple[Table, ...]:
+) -> Made:
     """As section 4.4.3: how many different solutions of a quality a run finds."""
     problem, most = open_instance(instance).problem, count_threads(threads)
     layouts = [(demes, DEME, min(demes, most)) for demes in DEMES]
@@ -111,7 +117,7 @@ def count_solutions(
         "barriers; 40.62 % more below 188,000 and 75.90 % more below 186,000.",
     )
     title = f"Different solutions, {_TWICE}, more; {instance}, {DEME} individuals a deme, {_told(seconds, runs)}"
-    return (_table(title, ("Demes", "size", "threads", *_gap_names()), rows, notes),)
+    return {"solutions": (_table(title, ("Demes", "size", "threads", *_gap_names()), rows, notes),)}
 
 
 def simulate_here(
@@ -121,7 +127,7 @@ def simulate_here(
     rounds: int,
     on_done: OnDone | None,
     costs: Mapping[str, float],
-) -> tuple[Table, ...]:
+) -> tuple[Product, ...]:
     """As Figs. 5 to 9, for more demes than this machine can run: simulated, by times of iterations measured here, and
     of messages if their costs are given."""
     problem = open_instance(instance).problem
@@ -136,7 +142,10 @@ def simulate_here(
     )
     measured = {"iteration_seconds", "spread", "stall_chance", "stall_seconds", "message_bytes", *costs}
     note = f"Iterations are of {instance} with a deme of {DEME}, alone on one core, {STRETCHES} stretches of 25."
-    return costs_table(machine, measured, (note,)), *scaling_tables(rows)
+    caption = (
+        "Simulated iteration rate, communication and ratio of times (as Figures 5, 7 and 9); no deme of it exists."
+    )
+    return costs_table(machine, measured, (note,)), *scaling_tables(rows), Sketch(caption, lambda: plot_scaling(rows))
 
 
 def _measure(problem: Problem, islands: Islands) -> Facts:
@@ -180,6 +189,10 @@ def _bound(problem: Problem) -> int:
 
 def _limit(problem: Problem, gap: float) -> float:
     return _bound(problem) * (1 + gap / 100)
+
+
+def _limits(problem: Problem) -> dict[float, float]:
+    return {gap: _limit(problem, gap) for gap in GAPS}
 
 
 def _times(
