@@ -20,12 +20,12 @@ from systola.view.logs import Logs
 from systola.view.server import PageServer
 
 PICTURE = Path(__file__).parent / "images" / "watch.png"
-SIZE = {"width": 1280, "height": 1010}
+SIZE = {"width": 1280, "height": 1180}
 RUNS = {
     "mkp.log": "mkp:60x5 --algorithm sns-r-mr --seconds 60",
     "gap.log": (
-        "gap:e-10x200 --algorithm ssga --islands 9 --seconds 60 "
-        "--migration export_every=400 --migration import_every=200"
+        "gap:e-20x200 --algorithm ssga --islands 9 --seconds 60 "
+        "--migration export_every=4000 --migration import_every=2000"
     ),
 }
 
@@ -51,8 +51,9 @@ def take_picture(logs: list[Path], part: float) -> bytes:
         page.goto(server.url)
         page.get_by_role("article").nth(len(logs) - 1).wait_for()
         page.wait_for_timeout(1000)
-        page.locator("#scale").select_option("log")
         show(page, part)
+        page.locator("#scale").select_option("log")
+        page.wait_for_timeout(500)
         taken = page.screenshot()
         browser.close()
     return taken
@@ -60,7 +61,7 @@ def take_picture(logs: list[Path], part: float) -> bytes:
 
 def run() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        taken = take_picture(make_logs(Path(folder)), 0.33)
+        taken = take_picture(make_logs(Path(folder)), 0.341)
     image = Image.open(io.BytesIO(taken)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
     image.save(PICTURE, optimize=True)
     print(f"{PICTURE}: {PICTURE.stat().st_size:,} bytes")

@@ -363,7 +363,7 @@ def test_viewers_are_bounded_and_those_who_leave_are_noticed(server, view, monke
     monkeypatch.setattr(serving, "_MOST_VIEWERS", 2)
     monkeypatch.setattr(serving, "_BEAT_EVERY", 0.05)
     viewers = [view(), view()]
-    assert ask(server, f"/{TOKEN}/events")[0] == 503
+    assert ask(server, f"/{TOKEN}/events", "HEAD")[0] == 503
     for viewer in viewers:
         viewer.news()
         viewer.close()
