@@ -13,6 +13,7 @@ import numpy as np
 
 from systola.engines.engine import Engine
 from systola.errors import InputError
+from systola.jit.dispatch import Implementation
 from systola.model.encodings import Array
 from systola.model.names import label, labels_of
 from systola.model.notebook import rows_html
@@ -180,7 +181,7 @@ def _aggregated(kind: type[Problem]) -> type[Problem]:
         "__doc__": kind.__doc__,
         "__module__": kind.__module__,
         "aggregation": field(default_factory=unset, repr=False),
-        "fitness": _weighted_sum,
+        "fitness": _FITNESS,
     }
     _AGGREGATED[kind] = cast(type[Problem], type(f"Weighted{kind.__name__}", (kind,), body))
     return _AGGREGATED[kind]
@@ -191,6 +192,9 @@ def _weighted_sum(self: Any, measures: Any) -> Any:
     for k in range(1, len(self.aggregation)):
         total += self.aggregation[k] * measures[k]
     return total
+
+
+_FITNESS: Implementation = _weighted_sum
 
 
 def _front(points: list[Any], senses: tuple[int, ...]) -> tuple[tuple[Any, ...], ...]:

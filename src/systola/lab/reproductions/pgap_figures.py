@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from systola.lab.reproductions.pgap_runs import (
     Facts,
@@ -21,9 +24,12 @@ from systola.lab.simulation import MODES
 from systola.lab.style import COLOURS, DASHES, SOFT, WIDTHS, panels, shades, style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Layouts = Sequence[tuple[int, int, int]]
+Layout = tuple[int, int, int]  # demes, individuals of each, threads
+Layouts = Sequence[Layout]
+Values = npt.NDArray[np.float64]
 Limits = Mapping[float, float]  # by gap in percent, the objective that has it
 
 PUBLISHED = {
@@ -58,7 +64,7 @@ def population_figures(layouts: Layouts, outcomes: Outcomes, limits: Limits) -> 
     return {number: _sketch(number, what, how) for number, (what, how) in draw.items()}
 
 
-def _sketch(number: int, what: str, how: Any) -> Sketch:
+def _sketch(number: int, what: str, how: Callable[[], Figure]) -> Sketch:
     return Sketch(f"Figure {number}: {what}, on the cores of this machine. {PUBLISHED[number]}", how)
 
 
@@ -66,14 +72,21 @@ def _demes(layouts: Layouts) -> list[int]:
     return [layout[0] for layout in layouts]
 
 
-def _curves(axes: Any, layouts: Layouts, limits: Limits, value: Any) -> None:
+def _curves(axes: Axes, layouts: Layouts, limits: Limits, value: Callable[[Layout, float], float | None]) -> None:
     """A curve for each gap; what was not reached is left out."""
     colours = shades(len(limits) + 1)
     for k, (gap, limit) in enumerate(limits.items()):
         points = [(layout[0], value(layout, limit)) for layout in layouts]
         known = [(x, y) for x, y in points if y is not None]
         if known:
-            axes.plot(*zip(*known, strict=True), marker="o", markersize=3, color=colours[k], label=f"{gap:g} %")
+            axes.plot(
+                [x for x, _ in known],
+                [y for _, y in known],
+                marker="o",
+                markersize=3,
+                color=colours[k],
+                label=f"{gap:g} %",
+            )
 
 
 def _finish(axes: Sequence[Any], layouts: Layouts, titles: Sequence[str]) -> None:
@@ -142,7 +155,7 @@ def _draw_iterations(layouts: Layouts, outcomes: Outcomes, limits: Limits) -> Fi
     return figure
 
 
-def _by_mode(layouts: Layouts, outcomes: Outcomes, title: str, value: Any) -> Figure:
+def _by_mode(layouts: Layouts, outcomes: Outcomes, title: str, value: Callable[[Sequence[Facts]], Values]) -> Figure:
     """A bar with its spread for each number of demes and mode."""
     with style():
         figure, axes = panels(1, 1, WIDTHS[1], 2.4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,5 +55,5 @@ def deceptive_function() -> Table:
     return Table("Table 2: value of a block of MMDP", ("ones", "value", "published"), rows)
 
 
-def _published(figures: Any, name: str, what: str) -> str:
+def _published(figures: Mapping[tuple[str, str], tuple[float, float | None]], name: str, what: str) -> str:
     return f" ({figures[name, what][0]:,.0f})" if (name, what) in figures else ""
