@@ -16,7 +16,9 @@ from systola.backends.cpu import CpuSession
 from systola.backends.session import Setup
 from systola.engines.race import Race
 from systola.extend import open_search
+from systola.jit.compile import Call, kernel
 from systola.run.budget import Stop
+from systola.run.compilers import Job
 from systola.run.engine_search import EngineSearch
 from systola.run.race import open_race
 from systola.run.racer import Racer
@@ -311,6 +313,28 @@ def test_a_cap_ends_a_run_and_is_told():
     short = sy.solve(cut(), Race(ENGINES), stop=Stop(evaluations=3000, cap=60), backend="python")
     assert short.repeatable
     assert short.stop == "evaluations"
+
+
+def _one_more(x):
+    return x + 1
+
+
+class _SearchWithJobs(EngineSearch):
+    """Interpreted, with a kernel to compile all the same."""
+
+    def jobs(self):
+        return [Job(Call(kernel(_one_more), (1,)), "one more", "none", None)]
+
+
+def test_racers_get_ready_where_no_other_process_compiles():
+    def open_one(setup, engine):
+        return _SearchWithJobs(setup, CpuSession(setup, None, compiled=False))
+
+    race, problem = Race(ENGINES, share=0.3), cut()
+    search = open_race(race, Setup(problem, race.prepare(problem), 1, np.int64, 5), Stop(iterations=40), open_one)
+    search.compile()
+    for racer in search.racers:
+        assert racer.ready.wait(20)
 
 
 @pytest.mark.long

@@ -15,6 +15,7 @@ from systola.run.compilers import Compilers, Job
 from systola.run.engine_search import EngineSearch
 
 ROUNDS = 2
+_LOOK_SECONDS = 0.5  # from one look to the next, whether a race is over
 
 
 @dataclass
@@ -74,34 +75,45 @@ class Racer:
 
 
 def prepare_behind(racers: Sequence[Racer], compilers: Compilers, closed: threading.Event) -> None:
-    """Have the others of a race ready, whose first one runs already; by other processes, if there can be any."""
+    """Have the others of a race ready, whose first one runs already; by other processes, if there can be any.
+
+    What only the first one still needs comes before the last one is ready.
+    """
     first, *others = racers
-    for racer in (*others, first):
+    first.list_jobs()
+    for racer in others:
         racer.list_jobs()
         compilers.begin(racer.jobs)
+        if racer is others[-1]:
+            compilers.begin(first.jobs)
         if racer.is_served and not _get_ready(racer, racers, closed):
             return
-    for racer in others:
-        if not _get_ready(racer, racers, closed):
-            return
-    compilers.end()
+    if all(_get_ready(racer, racers, closed) for racer in others):
+        compilers.end()
 
 
 def _get_ready(racer: Racer, racers: Sequence[Racer], closed: threading.Event) -> bool:
-    """As soon as other processes are done; before the last one, also what only the first one still needs."""
-    for job in racer.jobs:
-        job.over.wait()
-    if closed.is_set():
+    """As soon as other processes are done; False if it is not needed any more."""
+    if racer.ready.is_set():
+        return True
+    if not _wait_for(racer.jobs, closed):
         return False
-    if not racer.ready.is_set():
-        racer.prepare()
-        racer.complete()
-        if all(other.ready.is_set() for other in racers if other is not racer):
-            for job in racers[0].jobs:
-                job.over.wait()
-            racers[0].complete()
-        racer.ready.set()
+    racer.prepare()
+    racer.complete()
+    if all(other.ready.is_set() for other in racers if other is not racer):
+        if not _wait_for(racers[0].jobs, closed):
+            return False
+        racers[0].complete()
+    racer.ready.set()
     return True
+
+
+def _wait_for(jobs: Sequence[Job], closed: threading.Event) -> bool:
+    """Until other processes have done these jobs, or nobody will; False if that is not needed any more."""
+    for job in jobs:
+        while not closed.is_set() and not job.over.wait(_LOOK_SECONDS):
+            pass
+    return not closed.is_set()
 
 
 def is_saved_racer(row: Json) -> bool:
