@@ -12,8 +12,10 @@ import systola as sy
 from systola.exact.cardinality import Relaxed, bound_of, price_cases
 from systola.exact.knapsack_core import break_of, find_filling, groups_of, reduce_items
 from systola.exact.knapsack_search import KnapsackSearch, Sack
+from systola.extend import check_problem
 from systola.formats.knapsack import pisinger
 from systola.formats.knapsack_classes import CLASSES, generate
+from systola.model.capabilities import offers
 from systola.model.problem import digest_of
 
 SMALL = 1 << 24
@@ -204,3 +206,13 @@ def test_circles_have_whole_profits_on_the_circle():
 def test_wrong_classes_are_refused(arguments, sentence):
     with pytest.raises(sy.InputError, match=sentence):
         generate(*arguments)
+
+
+def test_sums_beyond_32_bits_are_measured_flip_by_flip():
+    problem = sy.Knapsack(np.array([2**40, 2**41 + 1, 7]), np.array([2**45, 2**44, 3]), 2**45)
+    check_problem(problem)
+    assert not offers(problem, sy.Segments)
+    assert offers(sy.Knapsack(np.array([3]), np.array([2]), 1), sy.Segments)
+    engine = sy.SGS("B", length=4, width=4)
+    found = sy.solve(problem, engine, stop=sy.Iterations(20), backend="python").objective
+    assert found == solved(problem)[1] == 2**41 + 8
