@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from pathlib import Path
@@ -56,6 +57,21 @@ def _linked_files(source: str, text: str) -> list[str]:
     return [t for t in targets if (ROOT / t).is_file()]
 
 
+def _notebook(book: dict[str, Any]) -> str:
+    """A notebook as it was executed: its words, its code, and what that printed and showed."""
+    parts = []
+    for cell in book["cells"]:
+        text = "".join(cell["source"])
+        parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+        for out in cell.get("outputs", []):
+            shown = "".join(out.get("data", {}).get("text/html", ""))
+            if out["output_type"] == "stream":
+                parts.append(f"```text\n{''.join(out['text']).rstrip()}\n```")
+            elif shown:
+                parts.append(f"<div>{shown}</div>".replace("\n", "&#10;"))  # HTML ends at an empty line
+    return "\n\n".join(parts) + "\n"
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are not in docs/."""
     for source, page in PAGES.items():
@@ -67,6 +83,8 @@ def on_files(files: Files, config: Any) -> Files:
                 text = (ROOT / target).read_text(encoding="utf-8").rstrip()
                 language = LANGUAGES.get(Path(target).suffix, "text")
                 content = f"# {target}\n\n`````{language}\n{text}\n`````\n"
+                if target.endswith(".ipynb"):
+                    content = _notebook(json.loads(text))
                 files.append(File.generated(config, page, content=content))
     return files
 

@@ -27,6 +27,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Tests that run side by side have all cores: kernels of each are compiled by its own process.
+os.environ.setdefault("SYSTOLA_COMPILERS", "1")
+
 # The files that take longest, which begin first: else one of them may be the last, and all other processes wait for it.
 SLOWEST = (
     "backends/test_cuda.py",

@@ -58,12 +58,15 @@ PLAIN = {
 }
 # Too long to execute here, or in need of a GPU: only their options are checked.
 LONG = {
+    "systola solve knapsack:1000-1000 --algorithm sgs-b --seconds 60 --log sgs.log",
     "systola solve knapsack:1000-1000",
     "systola solve knapsack:1000-1000 --backend cuda",
     "systola solve gap:e-20x400 --algorithm ssga --islands 4 --seconds 5",
     "systola solve knapsack:1000-10000 --seconds 600 --checkpoint run.ckpt",
     "systola solve knapsack:1000-10000 --seconds 1200 --checkpoint run.ckpt --resume run.ckpt",
     "systola compare knapsack:200-1000 --algorithms sgs-b,ega,rs --runs 30",
+    "systola solve knapsack:1000-1000 --watch",
+    "systola watch first.log second.log",
     "systola reproduce sgs",
     "systola reproduce sgs --quick",
     "systola reproduce sgs --table 3 --quick",

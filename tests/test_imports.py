@@ -21,10 +21,11 @@ LAYERS = [
     {"engines"},
     {"backends"},
     {"run"},
+    {"exact"},
     {"islands"},
     {"black_box"},
+    {"choice"},
     {"solve"},
-    {"warm"},
     {"engine_contract"},
     {"extend"},
     {"formats"},
@@ -35,6 +36,7 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 OPTIONAL = {
+    "highspy": {"exact/solver_process.py"},
     "matplotlib": {"lab/style.py"},
     "moocore": set(),
     "mpi4py": {"islands/mpi.py"},

@@ -6,6 +6,7 @@ from systola.jit import environment  # noqa: F401, it must come before Numba
 from systola.black_box.ask_and_tell import AskAndTell
 from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
+from systola.engines.exact import Exact
 from systola.engines.hill_climbing import HillClimbing
 from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.iterated_local_search import IteratedLocalSearch
@@ -13,6 +14,7 @@ from systola.engines.iterated_tabu import IteratedTabu
 from systola.engines.neighbourhood import SNS
 from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
+from systola.engines.proof import Proof
 from systola.engines.race import Race
 from systola.engines.random_search import RS
 from systola.engines.steady_state import SteadyState
@@ -30,6 +32,7 @@ from systola.errors import (
     SystolaError,
 )
 from systola.islands.islands import Islands
+from systola.lab.warming import Warmed, warm
 from systola.model.capabilities import (
     BestInsertion,
     Bound,
@@ -37,6 +40,7 @@ from systola.model.capabilities import (
     Construction,
     EvaluationState,
     Flips,
+    Formulation,
     InsertionBlocks,
     Insertions,
     LocalSearch,
@@ -69,7 +73,7 @@ from systola.run.result import Result
 from systola.simd.bits import bit
 from systola.solve import ask_and_tell, solve
 from systola.version import __version__
-from systola.warm import Warmed, warm
+from systola.view.watching import watch
 
 __all__ = [
     "EGA",
@@ -95,8 +99,10 @@ __all__ = [
     "CustomerRelease",
     "EvaluationState",
     "Evaluations",
+    "Exact",
     "Flips",
     "Flowshop",
+    "Formulation",
     "GeneralizedAssignment",
     "Groups",
     "HillClimbing",
@@ -122,6 +128,7 @@ __all__ = [
     "Permutation",
     "Problem",
     "Progress",
+    "Proof",
     "Quadratic",
     "QuadraticAssignment",
     "Race",
@@ -151,4 +158,5 @@ __all__ = [
     "bit",
     "solve",
     "warm",
+    "watch",
 ]

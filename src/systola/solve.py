@@ -18,26 +18,28 @@ from systola.backends.session import Session, Setup
 from systola.black_box.ask_and_tell import AskAndTell
 from systola.black_box.opening import check_measures_told, open_workers, refuse_other_ways
 from systola.black_box.search import AskingSearch
-from systola.engines.catalog import make_engine
+from systola.choice import fit
 from systola.engines.engine import Engine, check_number, parameters_of
+from systola.engines.exact import Exact
 from systola.engines.pareto import PLS
+from systola.engines.proof import Proof
 from systola.engines.race import Race
 from systola.errors import InputError
+from systola.exact.opening import open_exact, open_proof, with_proof
 from systola.islands import mpi
 from systola.islands.archipelago import Archipelago
 from systola.islands.identity import identify_islands
 from systola.islands.islands import Islands
 from systola.islands.plan import Plan, plan_demes
-from systola.jit.environment import check_environment
+from systola.jit.environment import check_environment, most_compilers
 from systola.model.encodings import Array
-from systola.model.problem import Problem, bind, can_compare, senses_of, space_of
+from systola.model.problem import Problem, space_of
 from systola.model.rng import check_seed
 from systola.run.arguments import (
     check_backend,
     check_options,
     check_paths,
     check_problem,
-    default_algorithm,
     limit,
     make_stop,
     within_memory,
@@ -50,10 +52,11 @@ from systola.run.compiling import LOG, telling_of_compiling
 from systola.run.ending import attach_result
 from systola.run.engine_search import EngineSearch, identify, rows_of
 from systola.run.execution import Callback, Execution
+from systola.run.live_line import live_line
 from systola.run.log import RunLog, as_log
 from systola.run.log_entries import Header
 from systola.run.loop import Run
-from systola.run.outcome import Told, make_result
+from systola.run.outcome import Told, make_result, measure_plainly
 from systola.run.probing import is_known, measures_of
 from systola.run.race import open_race
 from systola.run.result import Result
@@ -112,7 +115,8 @@ def solve(
     start : solutions, optional
         Solutions to start from; the rest of the population is drawn.
     callback : function, optional
-        Called with a `Progress` about four times a second; a true return value ends the run.
+        Called with a `Progress` about four times a second; a true return value ends the run. In a notebook a line
+        below the cell shows how far it is if there is none.
     checkpoint, checkpoint_every : path and seconds, optional
         Where and how often the state is saved; for islands a folder, in which each deme has a file.
     resume : path, optional
@@ -150,6 +154,7 @@ def solve(
     book = as_log(log)
     book.check(several=seeds is not None)
     check_number("pool", pool, 0, 10**6)
+    callback = callback or live_line(instance or type(problem).__name__)
     if seeds is not None:
         if any((checkpoint, resume, record, replay)):
             raise InputError("`seeds` makes several runs, and checkpoints and records are of one; leave them out")
@@ -162,6 +167,8 @@ def solve(
     with interruptible(), ExitStack() as cleanup:  # until there is something to lose
         stop, automatic = make_stop(stop), engine in (None, "auto")
         problem, engine, few = fit(problem, engine, stop, workers is not None)
+        if automatic and not few and not pool and not isinstance(engine, Islands):
+            engine = with_proof(problem, engine, stop, (backend, threads))
         stop = guard(stop) if automatic and not few else stop
         check_backend(backend, threads)
         engines = engine.engines() if isinstance(engine, Islands) else [engine]
@@ -175,11 +182,13 @@ def solve(
                 designs = plan_demes(problem, engines)
             else:
                 designs = [box.design if box else engine.prepare(problem)]
-            stop = limit(stop, designs, few, isinstance(engine, Race))
+            if not isinstance(engine, Exact):  # which ends by itself
+                stop = limit(stop, designs, few, isinstance(engine, Race))
             rows = rows_of(problem, () if start is None else start, min(d.started for d in designs))
             given = problem.encoding.load(space_of(problem), rows)
             probe = given[0] if len(given) else problem.encoding.example(space_of(problem))
-        compilers = Compilers(threads or numba.config.NUMBA_NUM_THREADS if backend == "cpu" else 1)
+        most = threads or numba.config.NUMBA_NUM_THREADS if backend == "cpu" else 1
+        compilers = Compilers(most_compilers(most))
         cleanup.callback(compilers.end)
         if not (box or isinstance(engine, Islands) or is_known(problem, probe)):
             compilers.start_ahead()
@@ -213,8 +222,13 @@ def solve(
                     return EngineSearch(setup, session, bool(checkpoint), workshop)
 
             search: Search
+            measure = partial(measure_plainly, problem, compiled, dtype)
             if box:
                 search, box.probe = box, probe
+            elif isinstance(engine, Exact):
+                search = open_exact(problem, engine, stop, (backend, threads), measure)
+            elif isinstance(engine, Proof):
+                search = open_proof(problem, engine, stop, open_one(setup, engine.engine), measure)
             elif isinstance(engine, Race):
                 search = open_race(engine, setup, stop, open_one)
                 search.compilers = compilers
@@ -270,6 +284,10 @@ def open_search(
     check_environment()
     seed = check_seed(seed)
     problem, chosen, _ = fit(problem, engine, Stop())
+    if isinstance(chosen, (Exact, Proof)):
+        raise InputError(
+            "an exact method has no kernels of cells, but a search by these is wanted; name another engine"
+        )
     if isinstance(chosen, Islands):
         raise InputError("islands are several searches, but one is wanted; name the engine of a deme")
     check_backend(backend, threads)
@@ -334,29 +352,6 @@ def ask_and_tell(
     return asking
 
 
-def fit(
-    problem: Problem, engine: Engine | Islands | str | None, stop: Stop, elsewhere: bool = False
-) -> tuple[Problem, Engine | Islands, bool]:
-    """A problem that can be solved, the engine that is meant, and whether by default few evaluations are made."""
-    check_problem(problem)
-    bind(type(problem))
-    if engine is None:
-        engine = default_algorithm(problem, elsewhere, stop)
-    if isinstance(engine, str):
-        engine = make_engine(engine, problem)
-    if isinstance(engine, type) or not (isinstance(engine, Islands) or hasattr(engine, "prepare")):
-        raise InputError(
-            f"an engine is a name such as 'sgs-b', or one with its parameters, SGS('B'), but got {engine!r}"
-        )
-    if not can_compare(problem) and not isinstance(engine, PLS):
-        raise InputError(
-            f"{type(problem).__name__} has {len(senses_of(problem))} objectives, and no method `fitness` that makes "
-            f"one number of them (larger is better), by which {engine.name} could compare solutions; add it, or take "
-            "PLS, which finds a front"
-        )
-    return problem, engine, elsewhere
-
-
 def _open_session(setup: Setup, backend: str, threads: int | None, device: Device | None) -> Session:
     if backend == "cuda":
         from systola.backends.cuda import CudaSession
@@ -375,7 +370,8 @@ def _header_of(run: Execution, engine: Engine | Islands, instance: str, backend:
 
 def _told_of(run: Execution, engine: Engine | Islands, instance: str, compiled: bool) -> Told:
     asking = run.search if isinstance(run, Run) and isinstance(run.search, AskingSearch) else None
-    run.notes.extend(note for note in (asking.notes if asking else ()) if note not in run.notes)
+    search = run.search if isinstance(run, Run) else None
+    run.notes.extend(note for note in (search.notes if search else ()) if note not in run.notes)
     return Told(
         algorithm=engine.name,
         parameters=parameters_of(engine),
@@ -384,4 +380,6 @@ def _told_of(run: Execution, engine: Engine | Islands, instance: str, compiled: 
         archiving=engine if isinstance(engine, PLS) else None,
         elsewhere=asking is not None,
         measured=asking.told_of_best() if asking else None,
+        bound=search.bound() if search else None,
+        proven=search.is_proven() if search else False,
     )

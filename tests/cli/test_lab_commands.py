@@ -98,7 +98,7 @@ def test_more_runs_add_to_the_store(call, runs_here, monkeypatch):
 
 def test_plots(call, runs_here):
     pytest.importorskip("matplotlib", reason='needs the extra "plots"')
-    reports = ["--html", "told/found.html", "--report", "told/found.md"]
+    reports = ["--html", "told/found.html", "--markdown", "told/found.md"]
     assert call("compare", *PAIR, "--plots", "pictures", "--columns", 1, *reports)[0] == 0
     pictures = sorted(Path("pictures").iterdir())
     assert [picture.name for picture in pictures] == [
@@ -189,7 +189,7 @@ def test_plots_without_a_feasible_run(call, runs_here):
         pytest.param(["knapsack:20-100", "--algorithms", "rs,sga", "--store", "file/x.sqlite"], "store"),
         (
             ["knapsack:20-100", "--algorithms", "rs,sga", "--html", "found.docx"],
-            "a report ends in .txt, .md",
+            "`--html` ends in .html",
         ),
         (["knapsack:20-100", "--algorithms", "rs,sga", "--html", "file/x.html"], "report"),
         pytest.param(["knapsack:20-100", "--algorithms", "rs,sga", "--workers", "-1"], "workers"),

@@ -106,7 +106,7 @@ def test_options_of_files(folder: Path) -> None:
         ("zz:" + "x" * 5000, "`generator` must be one of flowshop, gap, knapsack, mkp, mmdp, nrp, qap, but got 'zz'"),
         ("z:" + "x" * 5000, "File name too long"),
         ("zzz:10", "`generator` must be one of flowshop, gap, knapsack, mkp, mmdp, nrp, qap, but got 'zzz'"),
-        ("knapsack:10", "must look like knapsack:ITEMS-SPREAD[?kind=KIND], but got 'knapsack:10'"),
+        ("knapsack:10", "must look like knapsack:ITEMS-SPREAD[?kind=KIND] or knapsack:pisinger-CLASS-"),
         ("knapsack:", "must look like knapsack:ITEMS-SPREAD"),
         ("knapsack:10-10@2", "takes no seed, but got '@2'"),
         ("knapsack:10-10?kind=stong", "paper, uncorrelated, weak, strong, but got 'stong'; did you mean 'strong'?"),

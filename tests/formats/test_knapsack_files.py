@@ -107,7 +107,7 @@ def test_what_is_written_is_read(problem: Knapsack, data: st.DataObject) -> None
         ("2 3\n1 1\n1 1\n0", "`decision` must follow, but the file ends (mk1.txt, line 4)"),
         ("2 3\n1 1\n1 1\n0 1 1", "the file must end after the 2 decisions of the solution, but goes on with '1'"),
         ("2 3\n1 2\n1 2\n1 1", "a solution must weigh at most 3, but the one given weighs 4 (mk1.txt)"),
-        ("2 3\n2147483647 2\n1 2", "below 2**31, but with these data could reach 2147483648; scale"),
+        ("2 3\n2305843009213693951 2\n1 2", "below 2**61, but with these data could reach 2305843009213693952; scale"),
         ("99999999 3\n1 2\n", "`items` must be what the rest of the file can hold, but got 99999999 (mk1.txt, line 1)"),
     ],
 )

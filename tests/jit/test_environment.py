@@ -22,13 +22,15 @@ def run_python(source, *args, **environment):
     )
 
 
-@pytest.mark.parametrize("given", ["0", "two"])
-def test_an_unfit_number_of_threads_is_told_in_a_sentence(given):
+@pytest.mark.parametrize(
+    ("name", "given"), [("NUMBA_NUM_THREADS", "0"), ("NUMBA_NUM_THREADS", "two"), ("SYSTOLA_COMPILERS", "0")]
+)
+def test_an_unfit_number_of_threads_is_told_in_a_sentence(name, given):
     command = "import sys; from systola.cli import main; sys.exit(main(['devices']))"
-    done = run_python(command, NUMBA_NUM_THREADS=given)
+    done = run_python(command, **{name: given})
     assert done.returncode == 2
     assert done.stderr == (
-        f"systola: NUMBA_NUM_THREADS must be a whole number of at least 1, but is '{given}'; correct it or unset it\n"
+        f"systola: {name} must be a whole number of at least 1, but is '{given}'; correct it or unset it\n"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -208,3 +208,18 @@ class TestDrawn:
         ends = np.arange(1, 61)[None, :]
         (axes,) = front_plots.plot_gantt(ends, np.ones((1, 60)), [0]).axes
         assert len(axes.get_yticks()) == 30
+
+    @pytest.mark.parametrize("columns", [1, 2])
+    def test_nothing_is_clipped(self, columns: Literal[1, 2]) -> None:
+        many = {"x" * 50: [[1, 4e6], [2, 2e6]], "b": [[2, 5], [4e6, 4]]}
+        space = {"a": [[1, 2, 3], [3, 2, 1]]}
+        for figure in (
+            front_plots.plot_front(many, LABELS, title="t" * 99, columns=columns),
+            front_plots.plot_front(space, [*LABELS, "Flow time"], title="t" * 99, columns=columns),
+            front_plots.plot_gantt(COMPLETIONS, TIMES, ORDER, title="t" * 99, columns=columns),
+        ):
+            figure.draw_without_rendering()
+            drawn, page = figure.get_tightbbox(), figure.bbox_inches
+            assert figure.get_size_inches()[0] == {1: 3.5, 2: 7.16}[columns]
+            assert (drawn.x0 >= page.x0, drawn.x1 <= page.x1) == (True, True)
+            assert (drawn.y0 >= page.y0, drawn.y1 <= page.y1) == (True, True)

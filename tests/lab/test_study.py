@@ -123,6 +123,7 @@ def test_report_without_matplotlib(without_package: Any) -> None:
 
 
 def test_notebooks_show_the_tables() -> None:
+    assert repr(study_of()) == "<Study: rs, sga, <i>$own$ on knapsack:20-100, mmdp:30, 6 runs of each>"
     page = Page(study_of()._repr_html_())
     assert len(page.of("table")) == 2
     assert page.of("i") == []

@@ -197,6 +197,17 @@ def test_long_solutions_are_not_drawn():
     assert len(Long(2000).draw(np.zeros(2000)).marks) == 2000
 
 
+def test_draw_gets_a_copy():
+    class Careless(Map):
+        def draw(self, x):
+            x[:] = 0
+            return super().draw(x)
+
+    x = np.arange(3)
+    assert draw_solution(Careless([[0, 0], [1, 0], [1, 1]]), x).marks
+    assert x.tolist() == [0, 1, 2]
+
+
 def test_draw_is_no_name_for_a_field():
     with pytest.raises(InputError, match="`draw` is no name for a field"):
 

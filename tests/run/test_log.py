@@ -20,7 +20,7 @@ from systola.errors import InputError
 from systola.run import log as log_module
 from systola.run.execution import Progress
 from systola.run.log import RunLog, log_of_rank
-from systola.run.log_entries import Header
+from systola.run.log_entries import Header, line_of
 from systola.run.log_reading import read_log
 from systola.run.log_thinning import thinned
 from systola.run.search import Found
@@ -103,8 +103,8 @@ def test_frames_come_at_most_four_times_a_second_and_show_the_run(path):
     result = sy.solve(Sleepy(12), sy.SGA(8), stop=sy.Seconds(2.2), backend="python", log=path)
     frames = [entry for entry in read_log(path) if entry["kind"] == "frame"]
     seconds = [frame["seconds"] for frame in frames]
-    assert 3 <= len(frames) <= 4 * result.seconds + 2
-    assert min(np.diff(seconds[:-1])) >= 0.2
+    assert 2 <= len(frames) <= 4 * result.seconds + 2  # on a busy machine a frame takes longer, and there are fewer
+    assert all(np.diff(seconds[:-1]) >= 0.2)
     assert all(one["evaluations"] <= other["evaluations"] for one, other in pairwise(frames))
     assert "drawing" in frames[0]
 
@@ -170,6 +170,25 @@ def test_less_than_one_per_cent_of_the_time_is_spent_on_it(path, cost):
     assert log.frames >= min(1.0, 0.004 / max(cost, 1e-9)) * 2000  # and not much less than that
 
 
+def test_costly_frames_leave_time_for_costly_drawings(path):
+    clock = Clock()
+
+    class Slow(sy.MMDP):
+        def draw(self, x):
+            clock.now += 1.0
+            return super().draw(x)
+
+    log, told = opened(path, clock, Slow(18)), progress_of(0.0024, clock)
+    take, found = log.follow(None), 0
+    while clock.now < 4000:
+        clock.now += 0.25
+        found += 1
+        take(told(clock.now, found))
+    drawn = sum("drawing" in entry for entry in read_log(path))
+    assert 10 <= drawn <= 40
+    assert log.costs.inside <= 0.01 * clock.now
+
+
 def test_a_ten_hour_run_has_a_small_log_that_shows_all_of_it(path, monkeypatch):
     monkeypatch.setattr(log_module, "MOST_FRAMES", 256)
     clock = Clock()
@@ -208,16 +227,18 @@ def test_thinning_keeps_the_last_minute_and_hands_drawings_on():
     entries = [{"kind": "header"}] + [{"kind": "frame", "seconds": k / 4, "best": [1]} for k in range(4000)]
     entries[2]["drawing"] = {"first": 1}
     entries[9]["drawing"] = {"second": 2}
-    kept = thinned(entries, 1000, 10**9)
+    lines = [line_of(entry) for entry in entries]
+    kept = [json.loads(line) for line in thinned(lines, 1000, 10**9)]
     assert kept[0] == {"kind": "header"}
     assert [e["seconds"] for e in kept[-200:]] == [e["seconds"] for e in entries[-200:]]
     assert len(kept) <= 1001
     assert kept[1]["seconds"] == 0.0
     drawn = [e["drawing"] for e in kept[1:] if "drawing" in e]
     assert drawn[-1] == {"second": 2}
-    small = thinned(entries, 1000, 2000)
-    assert sum(len(json.dumps(e)) for e in small) <= 3000
-    assert thinned(entries[:1], 10, 10) == entries[:1]
+    small = thinned(lines, 1000, 2000)
+    assert len(small) >= 2
+    assert sum(map(len, small)) <= 2000
+    assert thinned(lines[:1], 10, 10) == lines[:1]
 
 
 # Files
@@ -268,8 +289,8 @@ print(result.iterations, result.notes)
     done = subprocess.run(
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, env=environment()
     )
-    assert done.stdout.startswith("3 ['the log ")
-    assert "could not be written: " in done.stdout
+    assert done.stdout.startswith("3 [")
+    assert "run.log could not be written: the disk is full" in done.stdout
     assert kinds(path)[0] == "header"  # whole lines only
     assert path.read_bytes().endswith(b"\n")
 
@@ -291,8 +312,8 @@ sy.solve(Sleepy(12), sy.SGA(8), stop=sy.Iterations(int(sys.argv[3])), backend="p
     place = [sys.executable, "-c", code, str(Path(__file__).parents[1]), str(tmp_path)]
     path = tmp_path / "run.log"
     run = subprocess.Popen([*place, "100000"], env=environment())
-    until = time.monotonic() + 60
-    while not (path.exists() and kinds(path).count("frame") >= 3 and (tmp_path / "state").exists()):
+    until = time.monotonic() + 120
+    while not (path.exists() and kinds(path).count("frame") >= 1 and (tmp_path / "state").exists()):
         assert run.poll() is None
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -330,6 +351,22 @@ def test_a_run_goes_on_with_its_own_log_only(tmp_path, path):
     fresh = tmp_path / "fresh.log"
     solve(problem, sy.SGA(8), fresh, steps=9, resume=state)
     assert read_log(fresh)[0]["resumed"]
+
+
+def test_what_came_after_the_checkpoint_is_dropped(path):
+    clock = Clock()
+    log, told = opened(path, clock), progress_of()
+    for second in (100.0, 200.0, 300.0, 400.0):
+        clock.now += 100
+        log.follow(None)(told(second))
+    log.message("and more")
+    log._close()
+    again = opened(path, clock, resumes=True)
+    again.follow(None)(told(0.0, stage="compiling"))
+    again.follow(None)(told(250.0))
+    entries = read_log(path)
+    assert [entry["kind"] for entry in entries] == ["header", "frame", "frame", "header", "frame"]
+    assert [entry["seconds"] for entry in entries if entry["kind"] == "frame"] == [100, 200, 250]
 
 
 def test_islands_go_on_with_their_log(tmp_path, path):
@@ -403,7 +440,9 @@ def test_an_objective_that_fails_is_told(path):
 
 
 def test_ask_and_tell_has_a_log(path):
-    asking = sy.ask_and_tell(RoundTrip(cases.spread(21, 1, 99, 9, 9)), "black-box", stop=sy.Evaluations(60), log=path)
+    asking = sy.ask_and_tell(
+        RoundTrip(cases.spread(21, 1, 99, 9, 9)), "black-box", stop=sy.Evaluations(60), backend="python", log=path
+    )
     while not asking.over:
         rows = asking.ask()
         asking.tell(rows, [float(row[0]) for row in rows])

@@ -46,7 +46,7 @@ def cut(n=24):
 def opened(problem, race, stop, slow=None):
     """The search of a race, interpreted; those of `slow` are ready only when its event is set."""
 
-    def open_one(setup):
+    def open_one(setup, engine):
         if slow and setup.design.record.__class__.__name__.startswith(tuple(slow)):
             assert next(
                 event for name, event in slow.items() if setup.design.record.__class__.__name__.startswith(name)
@@ -315,7 +315,7 @@ def test_a_cap_ends_a_run_and_is_told():
 
 @pytest.mark.long
 def test_the_winner_does_not_stop_to_compile_what_it_takes_solutions_by():
-    def open_one(setup):
+    def open_one(setup, engine):
         return EngineSearch(setup, CpuSession(setup, 1))
 
     race, problem = Race(ENGINES[:2], share=0.3), cut()

@@ -47,7 +47,7 @@ def frame(seconds: float, best: float | list[float], **rest: Any) -> dict[str, A
 
 
 def end(seconds: float, best: float | list[float], **rest: Any) -> dict[str, Any]:
-    told = frame(seconds, best, kind="end", stop="iterations", trace=[], **rest)
+    told = frame(seconds, best, **{"kind": "end", "stop": "iterations", "trace": [], **rest})
     del told["stage"]
     return told
 

@@ -98,7 +98,7 @@ def finished(tmp_path):
     frames = [
         frame(k, 40 + k, picture=field([250 if c < k else 0 for _ in range(3) for c in range(4)], 4)) for k in (1, 2, 3)
     ]
-    return write(tmp_path / "finished.log", header(), *frames, end(4, 44))
+    return write(tmp_path / "finished.log", header(), *frames, end(4, 44, trace=[[15_000, 1.5, 41.5], [40_000, 4, 44]]))
 
 
 def test_numbers_while_a_run_goes_on(look, tmp_path):
@@ -125,7 +125,7 @@ def test_numbers_while_a_run_goes_on(look, tmp_path):
 def test_the_slider_replays(look, finished):
     viewer = look(finished)
     viewer.shows("44")
-    for part, best in ((0.3, "41"), (0.6, "42"), (0.8, "43"), (0.1, "–"), (1.0, "44")):
+    for part, best in ((0.3, "41"), (0.4, "41.5"), (0.6, "42"), (0.8, "43"), (0.1, "–"), (1.0, "44")):
         viewer.move_to(part)
         viewer.shows(best)
     slider = viewer.page.locator("#moment")
@@ -338,6 +338,16 @@ def test_walks_fronts_and_drawings(look, tmp_path):
     assert viewer.run().locator(".point circle").count() == 2
     assert viewer.run().locator(".solution rect").count() == 2
     playwright.expect(viewer.run()).to_contain_text("Best solution: 2 boxes")
+
+
+def test_a_drawing_tells_when_it_was_the_best(look, tmp_path):
+    log = write(tmp_path / "run.log", header(), frame(1, 40, drawing=drawing(2)), frame(2, 40))
+    viewer = look(log)
+    playwright.expect(viewer.run()).to_contain_text("Best solution: 2 boxes")
+    append(log, frame(3, 41))
+    playwright.expect(viewer.run()).to_contain_text("Best solution after 1.00 s: 2 boxes")
+    append(log, frame(4, 41, drawing=drawing(3)))
+    playwright.expect(viewer.run()).to_contain_text("Best solution: 3 boxes")
 
 
 def test_processes_of_one_job_are_one_run(look, tmp_path):

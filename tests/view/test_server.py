@@ -363,7 +363,7 @@ def test_viewers_are_bounded_and_those_who_leave_are_noticed(server, view, monke
     monkeypatch.setattr(serving, "_MOST_VIEWERS", 2)
     monkeypatch.setattr(serving, "_BEAT_EVERY", 0.05)
     viewers = [view(), view()]
-    assert ask(server, f"/{TOKEN}/events")[0] == 503
+    assert ask(server, f"/{TOKEN}/events", "HEAD")[0] == 503
     for viewer in viewers:
         viewer.news()
         viewer.close()
@@ -413,3 +413,13 @@ def test_wrong_commands_are_sentences(run_command, tmp_path, monkeypatch):
         assert (code, out) == (2, "")
         assert err.startswith("systola: ")
         assert err.count("\n") == 1
+
+
+def test_from_python(log):
+    with systola.watch(log, browser=False) as page:
+        assert len(Viewer(page).news()["entries"]) == 3
+    page.close()
+    with pytest.raises(InputError, match="must be a path"):
+        systola.watch(3)
+    with pytest.raises(InputError, match="at most 64"):
+        systola.watch(*[log] * 65)

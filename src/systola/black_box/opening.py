@@ -6,6 +6,8 @@ from concurrent.futures import Executor
 
 from systola.black_box.worker_search import WorkerSearch
 from systola.engines.engine import Engine, check_number
+from systola.engines.exact import Exact
+from systola.engines.proof import Proof
 from systola.engines.race import Race
 from systola.errors import InputError
 from systola.islands.islands import Islands
@@ -31,6 +33,8 @@ def refuse_other_ways(how: str, engine: Engine | Islands, backend: str, threads:
     """An InputError if the engine's kernels are to run where solutions cannot be measured from outside."""
     if isinstance(engine, Islands):
         raise InputError(f"{how} there is one population, but islands have several; name the engine of a deme")
+    if isinstance(engine, (Exact, Proof)):
+        raise InputError(f"{how} the objective is a black box, but the exact method is for linear ones; name another")
     if isinstance(engine, Race):
         raise InputError(f"{how} one engine searches, but a race has several; name one of them, or none")
     if backend == "cuda":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from systola.cli.answer import deliver, note
-from systola.cli.options import budget_options, make_folder, typed_command
+from systola.cli.options import budget_options, make_folder, report_files, report_options, typed_command
 from systola.cli.screen import Bar
 from systola.cli.settings import Settings
 from systola.errors import Incomplete, InputError
@@ -40,14 +40,7 @@ if TYPE_CHECKING:
 @click.option("--plots", type=str, help="Write convergence and box plots into this folder.")
 @click.option("--plot-format", type=click.Choice(["png", "pdf", "svg"]), default="png", show_default=True)
 @click.option("--columns", type=click.IntRange(1, 2), default=2, show_default=True, help="Width of plots: of a page.")
-@click.option(
-    "--html",
-    "--report",
-    "reports",
-    multiple=True,
-    metavar="FILE",
-    help="Write a report to hand on: .html (one file), .md, .tex or .txt.",
-)
+@report_options
 @click.option("--json", "as_json", is_flag=True)
 @click.option("--quiet", is_flag=True, help="No progress.")
 def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: Any) -> None:
@@ -58,7 +51,6 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
     Finished runs are kept in the store: an interrupted comparison goes on where it was.
     """
     from systola.lab.experiment import do_jobs, plan, stored
-    from systola.lab.report import check_report
     from systola.lab.store import Store
     from systola.lab.study import EXPERIMENT, Study, check_instance, check_names, collect
     from systola.lab.tables import render
@@ -78,10 +70,8 @@ def compare(instances: tuple[str, ...], algorithms: str, runs: int, **options: A
             settings.make_engine(name, instance, parameters).prepare(instance.problem)
 
     jobs = plan(sources, names, runs, options["seed"], parameters, stop)
-    targets = [check_report(path) for path in options["reports"]]
+    targets = report_files(options)
     make_folder(Path(options["store"]).parent, "store")
-    for target in targets:
-        make_folder(target.parent, "report")
     if options["plots"]:
         make_folder(Path(options["plots"]), "plots")
     if options["workers"] is not None and options["workers"] < 1:

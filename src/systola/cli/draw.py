@@ -16,6 +16,7 @@ from systola.model.drawing import draw_solution
 from systola.model.problem import digest_of, senses_of
 
 if TYPE_CHECKING:
+    from systola.lab.style import Columns
     from systola.model.problem import Problem
 
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--instance", type=str, help="What was solved: names objectives and their senses; gantt needs it.")
 @click.option("--problem", help="Name the problem of the instance instead of recognising it.")
 @click.option("--data", type=str, metavar="FILE", help="Data of a problem of your own: JSON, CSV or .npz.")
+@click.option("--columns", type=click.IntRange(1, 2), default=2, show_default=True, help="Width: of a page.")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A value that the instance leaves open.")
 def draw(kind: str, results: tuple[str, ...], output: str, instance: str | None, **options: Any) -> None:
     """Draw RESULTS, files that `systola solve --output` wrote.
@@ -37,17 +39,18 @@ def draw(kind: str, results: tuple[str, ...], output: str, instance: str | None,
     from systola.lab.plots import save
     from systola.run.result import Result
 
+    columns: Columns = options.pop("columns")
     loaded = {path: Result.load(path) for path in results}
     problem = _open(instance, **options).problem if instance else None
     if kind == "solution":
         _draw_solution(loaded, problem, output)
         return
     if kind == "gantt":
-        figure = _draw_gantt(loaded, problem)
+        figure = _draw_gantt(loaded, problem, columns)
     elif kind == "convergence":
-        figure = _draw_convergence(loaded)
+        figure = _draw_convergence(loaded, columns)
     else:
-        figure = _draw_fronts(kind, loaded, problem)
+        figure = _draw_fronts(kind, loaded, problem, columns)
     save(figure, output)
 
 
@@ -60,7 +63,7 @@ def _open(spec: str, problem: str | None, data: str | None, pairs: tuple[str, ..
     return found
 
 
-def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Problem | None) -> Any:
+def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Problem | None, columns: Columns) -> Any:
     from systola.lab.front_plots import plot_attainment, plot_front
 
     for path, result in loaded.items():
@@ -77,11 +80,12 @@ def _draw_fronts(kind: str, loaded: dict[str, Any], problem: Problem | None) -> 
         raise InputError(f"the instance has {len(senses)} objectives, but the fronts have {count}; name the right one")
     labels = _labels(problem, count)
     if kind == "front":
-        return plot_front({path: result.front for path, result in loaded.items()}, labels, senses=senses)
+        fronts = {path: result.front for path, result in loaded.items()}
+        return plot_front(fronts, labels, senses=senses, columns=columns)
     runs = defaultdict(list)
     for result in loaded.values():
         runs[result.algorithm].append(result.front)
-    return plot_attainment(runs, labels, senses=senses)
+    return plot_attainment(runs, labels, senses=senses, columns=columns)
 
 
 def _labels(problem: Problem | None, count: int) -> Sequence[str]:
@@ -111,17 +115,18 @@ def _only_result(loaded: dict[str, Any], problem: Problem, what: str) -> Any:
     return result
 
 
-def _draw_gantt(loaded: dict[str, Any], problem: Problem | None) -> Any:
+def _draw_gantt(loaded: dict[str, Any], problem: Problem | None, columns: Columns) -> Any:
     from systola.lab.front_plots import plot_gantt
     from systola.problems import Flowshop
 
     if not isinstance(problem, Flowshop):
         raise InputError("a Gantt chart needs the flowshop that was solved; name it with --instance")
     result = _only_result(loaded, problem, "a Gantt chart")
-    return plot_gantt(problem.schedule(result.solution), problem.times, result.solution, title=result.instance)
+    ends = problem.schedule(result.solution)
+    return plot_gantt(ends, problem.times, result.solution, title=result.instance, columns=columns)
 
 
-def _draw_convergence(loaded: dict[str, Any]) -> Any:
+def _draw_convergence(loaded: dict[str, Any], columns: Columns) -> Any:
     from systola.lab.plots import convergence
 
     curves: dict[str, list[Any]] = defaultdict(list)
@@ -135,4 +140,4 @@ def _draw_convergence(loaded: dict[str, Any]) -> Any:
             found.append(([s.evaluations for s in samples], [s.objective for s in samples]))
         else:
             infeasible[result.algorithm] += 1
-    return convergence(curves, infeasible=infeasible)
+    return convergence(curves, infeasible=infeasible, columns=columns)

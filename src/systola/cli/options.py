@@ -39,6 +39,33 @@ def make_folder(path: Path, what: str) -> None:
         raise InputError(f"the folder {path} for the {what} cannot be made: {error.strerror}") from None
 
 
+def report_options(command: F) -> F:
+    """--html, --markdown, --latex: a report to hand on, in one or several formats."""
+    for option in (
+        click.option("--latex", type=str, metavar="FILE", help="The report as LaTeX, .tex, pictures beside it."),
+        click.option("--markdown", type=str, metavar="FILE", help="The report as Markdown, .md, pictures beside it."),
+        click.option(
+            "--html", type=str, metavar="FILE", help="A report to hand on: one page that needs no other file."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def report_files(options: Mapping[str, Any]) -> list[Path]:
+    """The files that `report_options` name, in folders that are there; an InputError if one cannot be."""
+    files = []
+    for name, ending in (("html", ".html"), ("markdown", ".md"), ("latex", ".tex")):
+        if options[name] is None:
+            continue
+        file = Path(options[name])
+        if file.suffix.lower() != ending:
+            raise InputError(f"the file of `--{name}` ends in {ending}, but got {shown(options[name])}")
+        make_folder(file.parent, "report")
+        files.append(file)
+    return files
+
+
 def typed_command() -> str:
     """What was typed to call the command that runs, for a shell."""
     return shlex.join(["systola", *click.get_current_context().obj])

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from systola.cli.answer import as_text, deliver, note, show, write_file
+from systola.cli.answer import deliver, describe, note, show, write_file
 from systola.cli.options import budget_options, read_config, read_settings, write_config
+from systola.cli.run_page import RunPage
 from systola.cli.screen import Screen, show_number
 from systola.cli.settings import Settings, refuse_hidden_code
 from systola.cli.start import read_start
 from systola.engines.renamed import RENAMED
 from systola.errors import CacheWarning, Incomplete, InfeasibleWarning, InputError, SlowObjectiveWarning
 from systola.jit.cache import UNKEPT
-from systola.model.names import Labels
 from systola.model.source import is_code
 from systola.reading import Json
 from systola.run.result import Result
@@ -27,8 +27,6 @@ from systola.run.signals import INTERRUPTED, held_signals
 from systola.run.table import Table
 
 if TYPE_CHECKING:
-    from rich.table import Table as Grid
-
     from systola.engines.engine import Engine
     from systola.formats.instance import Instance
     from systola.lab.sweep import Sweep
@@ -78,6 +76,8 @@ _STOP_KEYS = (*_STOP_OPTIONS, "cap")
 @click.option("--sweep", type=int, metavar="N", help="Several objectives: solve for N weights, print the front.")
 @click.option("--film", type=str, metavar="FILE", help="The grid over time (SGS, SNS): GIF, MP4, HTML; PNG, PDF, SVG.")
 @click.option("--log", type=str, metavar="FILE", help="Write what the run looks like while it goes on.")
+@click.option("--watch", is_flag=True, help="Show the run in the browser while it goes on.")
+@click.option("--no-browser", is_flag=True, help="Watch: only print the address of the page.")
 @click.option("--output", type=str, help="Write the whole result as JSON, or, to FILE.csv, the solution as a table.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -91,6 +91,7 @@ def solve(**options: Any) -> None:
     """
     from systola.engines.catalog import settings_of
     from systola.engines.engine import parameters_of
+    from systola.exact.opening import with_proof
     from systola.formats.source import Source
     from systola.islands import mpi
     from systola.run.arguments import default_algorithm, limit
@@ -114,6 +115,9 @@ def solve(**options: Any) -> None:
     algorithm = plan["algorithm"] if named else default_algorithm(found.problem, black_box, stop)
     engine = settings.make_engine(algorithm, found, settings.parameters_for([found]))
     islands = _found_islands(plan, engine, found.problem)
+    others = (islands, black_box, plan.get("pool"), options["sweep"] is not None, options["film"])
+    if algorithm == "auto" and not any(others) and not settings.parameters_for([found]):
+        engine = with_proof(found.problem, engine, stop, (plan.get("backend", "cpu"), plan.get("threads")))
     if not islands and mpi.job_size() > 1:
         raise InputError(
             f"this job has {mpi.job_size()} processes, and each of them would make the same run; add --islands N, of "
@@ -122,7 +126,7 @@ def solve(**options: Any) -> None:
     if not islands and not named:
         stop = limit(stop, [engine.prepare(found.problem)], few=True) if black_box else guard(stop)
     if options["print_config"]:
-        own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine)}
+        own = {k: v for k, v in parameters_of(engine).items() if k in settings_of(engine) and not _is_engine(engine, k)}
         table = {"fields": dict(found.fields), "parameters": own}
         if islands:
             table["islands"] = {k: v for k, v in parameters_of(islands).items() if k != "engine"}
@@ -135,11 +139,16 @@ def solve(**options: Any) -> None:
     # Until all is written: a signal ends the run, and what it has found is not lost.
     interruption = click.get_current_context().with_resource(held_signals())
     if options["sweep"] is not None:
-        for name in ("start", "checkpoint", "resume", "film", "log", "workers", "seeds", "pool"):
+        for name in ("start", "checkpoint", "resume", "film", "log", "watch", "workers", "seeds", "pool"):
             if options[name] or plan.get(name):
                 raise InputError(f"--{name} is for a single run, not for a sweep; leave one of them out")
         _sweep(found, engine, stop, plan, options, quiet)
         sys.exit(INTERRUPTED if interruption.asked else 0)
+    if options["watch"] and plan.get("seeds"):
+        raise InputError("--seeds makes several runs, and --watch shows one; leave one of them out")
+    page = click.get_current_context().with_resource(
+        RunPage(options["watch"], options["log"], found.name, not options["no_browser"])
+    )
     with Screen(f"{found.name} {engine.name}", quiet) as screen, warnings.catch_warnings():
         warnings.simplefilter("always", SlowObjectiveWarning)
         warnings.simplefilter("ignore", InfeasibleWarning)  # a note of the result says it
@@ -163,12 +172,12 @@ def solve(**options: Any) -> None:
             workers=plan.get("workers"),
             evaluation_seconds=plan.get("evaluation_seconds"),
             instance=found.name,
-            log=as_log(options["log"], found.best_known),
+            log=as_log(page.log, found.best_known),
         )
     if islands and mpi.job_rank() > 0:
         mpi.leave(0)
         return
-    told = json.dumps(result.to_json()) if options["as_json"] else _describe(result, found.best_known)
+    told = json.dumps(result.to_json()) if options["as_json"] else describe(result, found.best_known)
     writes: list[Callable[[], None]] = []
     if options["output"]:
         writes.append(lambda: result.save(options["output"]))
@@ -178,8 +187,11 @@ def solve(**options: Any) -> None:
     for text in result.notes:
         note(text)
     code = _exit_code(result)
+    is_interrupted = interruption.asked or result.stop == "interrupted"
+    if not is_interrupted:
+        page.stay(lambda: interruption.asked)
     mpi.leave(code)
-    if interruption.asked or result.stop == "interrupted":
+    if is_interrupted:
         sys.exit(INTERRUPTED)
     if code:
         sys.exit(code)
@@ -193,6 +205,12 @@ def _exit_code(result: Result) -> int:
     if sum(not text.startswith(UNKEPT) for text in result.notes) > (not result.feasible):
         return 2
     return 0 if result.feasible else 5
+
+
+def _is_engine(engine: Engine, parameter: str) -> bool:
+    """Whether a parameter is an engine, or several: these follow from the name."""
+    value = getattr(engine, parameter)
+    return hasattr(value, "prepare") or (isinstance(value, tuple) and any(hasattr(v, "prepare") for v in value))
 
 
 def _found_islands(plan: dict[str, Any], engine: Engine, problem: Problem) -> Any:
@@ -317,75 +335,3 @@ def _refuse_unknown(table: Json, known: tuple[str, ...], where: str) -> None:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ";"
             raise InputError(f"{where} has an unknown key {key!r}{hint} There are: {', '.join(known)}")
-
-
-def _add_islands(table: Grid, told: dict[str, Any]) -> None:
-    """What demes did, in two lines."""
-    from systola.islands.torus import connectivity
-
-    where = f", on {told['ranks']} processes" if told["ranks"] > 1 else ""
-    mode = "synchronous" if told["synchronous"] else "asynchronous"
-    rate, share = told["iterations_per_second"], told["communication_share"]
-    table.add_row("islands", f"{len(told['demes'])} demes, {mode}{where}; {rate:,.0f} iterations/s each")
-    most, wanted = max(deme["iterations"] for deme in told["demes"]), told["export_every"]
-    if most < wanted and len(told["demes"]) > 1:
-        often = max(most // 4, connectivity(len(told["demes"])) * told["rate"])
-        hint = f"; try --migration export_every={often} --migration import_every={often // 2}" if often <= most else ""
-        table.add_row("migration", f"none: demes export every {wanted:,} iterations, but made {most:,} at most{hint}")
-        return
-    moved = f"{told['sent']:,} solutions sent, {told['received']:,} received, {told['overwritten']:,} overwritten"
-    table.add_row("migration", f"{share:.1%} of the time; {moved}; {told['skipped']:,} exports without a free slot")
-
-
-def _describe(result: Result, best_known: float | None) -> str:
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    table = Grid.grid(padding=(0, 2))
-    table.add_column(style="bold")
-    table.add_column()
-    objective = show_number(result.objective)
-    if not result.feasible:
-        objective += f"  [red]infeasible by {show_number(result.violation)}[/red]"
-    elif best_known is not None and not isinstance(result.objective, list):
-        gap = abs(result.objective - best_known) / max(abs(best_known), 1e-12)
-        objective += "  [green]the best known value[/green]" if gap == 0 else f"  {gap:.3%} from the best known"
-    rate = result.evaluations / max(result.seconds, 1e-9)
-    table.add_row("instance", Text(result.instance))  # brackets in a name are no markup
-    table.add_row("algorithm", f"{result.algorithm}, seed {result.seed}")
-    table.add_row("objective", objective)
-    if result.bound is not None:
-        distance = "" if result.gap is None else f"; the objective is {result.gap:.3%} from it"
-        table.add_row("bound", f"{show_number(result.bound)}{distance}")
-    if result.front is not None:
-        table.add_row("front", f"{len(result.front):,} solutions, none dominated by another")
-    table.add_row("found at", f"step {result.found_at:,} of {result.iterations:,} (stop: {result.stop})")
-    table.add_row("speed", f"{result.evaluations:,} solutions in {result.seconds:.2f} s, {rate / 1e6:.3g} M/s")
-    table.add_row("run on", f"{result.backend}, {result.threads} threads")
-    if result.race is not None:
-        table.add_row("race", "; ".join(f"{row['algorithm']} {row['verdict']}" for row in result.race))
-    if result.runs is not None:
-        told = ", ".join(f"{run.seed}: {show_number(run.objective)}" for run in result.runs[:12])
-        table.add_row("runs", f"{told}{', ...' if len(result.runs) > 12 else ''}")
-    if result.pool is not None:
-        table.add_row("pool", f"{len(result.pool):,} different solutions; --output or --json has them")
-    if result.islands is not None:
-        _add_islands(table, result.islands)
-    chosen = [i + 1 for i in range(len(result.solution)) if result.solution[i]]
-    if result.names and result.names.named:
-        table.add_row(*map(Text, _by_name(result, result.names)))
-    elif set(result.solution.tolist()) <= {0, 1}:
-        shown = " ".join(map(str, chosen[:25])) + (f" ... ({len(chosen)} in all)" if len(chosen) > 25 else "")
-        table.add_row("chosen", shown)
-    else:
-        table.add_row("solution", " ".join(map(str, result.solution[:40].tolist())))
-    return as_text(table)
-
-
-def _by_name(result: Result, names: Labels) -> tuple[str, str]:
-    """The solution by names, as far as it fits on a few lines, and what it is called."""
-    told = names.tell(result.solution)
-    what = {"choice": names.value, "order": names.kind}.get(names.kind, f"{names.value}s")
-    words = [f"{name}: {value}" for name, value in told.items()] if isinstance(told, dict) else list(map(str, told))
-    more = f", ... ({len(words)} in all)" if len(words) > 25 else ""
-    return what, ", ".join(words[:25]) + more

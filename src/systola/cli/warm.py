@@ -55,7 +55,7 @@ def warm(
     from systola.cli.settings import read_fields, refuse_unused
     from systola.formats.source import Source
     from systola.jit.cache import cache_folder
-    from systola.warm import warm as compile_ahead
+    from systola.lab.warming import warm as compile_ahead
 
     given = read_fields(pairs)
     sources = [Source(spec, problem, data, given, code=True) for spec in problems or _SPECS]

@@ -11,6 +11,7 @@ from typing import Any
 from systola.engines.annealing import SimulatedAnnealing
 from systola.engines.cellular import Cellular
 from systola.engines.engine import Engine
+from systola.engines.exact import Exact
 from systola.engines.hill_climbing import HillClimbing
 from systola.engines.iterated_greedy import IteratedGreedy
 from systola.engines.iterated_local_search import IteratedLocalSearch
@@ -20,6 +21,7 @@ from systola.engines.own import load_engine
 from systola.engines.panmictic import EGA, GA, SGA
 from systola.engines.pareto import PLS
 from systola.engines.presets import memetic, pugace, recommend, thrifty
+from systola.engines.proof import proof
 from systola.engines.race import race
 from systola.engines.random_search import RS
 from systola.engines.renamed import RENAMED
@@ -43,6 +45,7 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ga": (GA, {}),
     **{kind.name: (kind, {}) for kind in (Cellular, SteadyState, HillClimbing, Tabu, IteratedGreedy)},
     **{kind.name: (kind, {}) for kind in (SimulatedAnnealing, IteratedLocalSearch, IteratedTabu, TourSearch, PLS)},
+    Exact.name: (Exact, {}),
     **{
         SNS(*options).name: (SNS, dict(zip(("exponential", "random", "moving"), options, strict=True)))
         for options in product((False, True), repeat=3)
@@ -52,6 +55,7 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 _PRESETS: dict[str, Callable[[Problem], Engine]] = {
     "auto": recommend,
     "race": race,
+    "proof": proof,
     "black-box": thrifty,
     "memetic": memetic,
     "pugace": pugace,

@@ -17,7 +17,6 @@ from systola.model.encodings import Array
 from systola.model.objective import fitness, violation
 from systola.model.population import Standing
 from systola.model.problem import Problem, record_of, senses_of
-from systola.pareto.archive import nondominated
 
 if TYPE_CHECKING:
     from systola.engines.engine import Design
@@ -108,9 +107,16 @@ class Archive:
         broken = [violation(record_of(problem), measures) for measures in standing.scores[some]]
         some = some[[not value > min(broken) for value in broken]]
         vectors = standing.scores[some][:, : len(senses)]
-        kept = vectors[nondominated(-vectors * np.array(senses))]
+        kept = vectors[_are_nondominated(vectors * np.array(senses))]
         points = kept[_some_of(len(kept), MOST_FRONT)] / problem.scale
         return {"type": "front", "points": [[_plain(v) for v in point] for point in points], "size": len(rows)}
+
+
+def _are_nondominated(vectors: Array) -> Array:
+    """Which of these few, all objectives to be maximised, no other one dominates; without a kernel to be compiled."""
+    no_worse = (vectors[:, None] >= vectors[None]).all(axis=2)
+    better = (vectors[:, None] > vectors[None]).any(axis=2)
+    return np.logical_not((no_worse & better).any(axis=0))
 
 
 def _individuals(design: Design, slots: Array, step: int, i: Array, j: Array) -> tuple[Array]:

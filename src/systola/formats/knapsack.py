@@ -112,7 +112,7 @@ def pisinger(items: int, spread: int, kind: str = "paper") -> Knapsack:
         raise InputError(f"`1 <= items <= {MOST_ITEMS}` must hold, but got {items}")
     if not 1 <= spread < 2**31:
         raise InputError(f"`1 <= spread < 2**31` must hold, but got {spread}")
-    numbers = _lrand48(64 if kind == "paper" else 32)
+    numbers = lrand48(64 if kind == "paper" else 32)
     tenth = spread // 10
     profits, weights = np.empty(items, np.int64), np.empty(items, np.int64)
     for i in range(items):
@@ -130,10 +130,10 @@ def pisinger(items: int, spread: int, kind: str = "paper") -> Knapsack:
     return Knapsack(profits, weights, capacity)
 
 
-def _lrand48(word: int) -> Iterator[int]:
-    """The numbers of lrand48 with seed 1 where the high part wraps at `word` bits instead of 32."""
+def lrand48(word: int, seed: int = 1) -> Iterator[int]:
+    """The numbers of lrand48 where the high part wraps at `word` bits instead of 32."""
     mask = (1 << word) - 1
-    high, low = 1, 0x330E
+    high, low = seed, 0x330E
     while True:
         high = high * 0xDEECE66D + low * 0x5DEEC
         low = low * 0xE66D + 0xB

@@ -18,6 +18,7 @@ from systola.formats import (
     flowshop,
     generalized_assignment,
     knapsack,
+    knapsack_classes,
     multi_knapsack,
     next_release,
     quadratic_assignment,
@@ -97,6 +98,10 @@ def _make_generalized_assignment(kind: str, agents: int, jobs: int, seed: int) -
 def _make_knapsack(items: int, spread: int, kind: str = "paper") -> tuple[Problem, int | None]:
     best_known = knapsack.TABLE_1.get((items, spread)) if kind == "paper" else None
     return knapsack.pisinger(items, spread, kind), best_known
+
+
+def _make_knapsack_of_class(group: int, items: int, spread: int, seed: int) -> tuple[Problem, None]:
+    return knapsack_classes.generate(group, items, spread, seed), None
 
 
 def _make_multi_knapsack(items: int, constraints: int, seed: int, tightness: float = 0.25) -> tuple[Problem, None]:
@@ -270,6 +275,14 @@ GENERATORS = (
         "Pisinger's generator; by default the instances of Pedemonte, Luna, Alba 2014",
         _make_knapsack,
         {"kind": _kind},
+    ),
+    Generator(
+        "knapsack",
+        "knapsack:pisinger-CLASS-ITEMS-SPREAD[@NUMBER]",
+        r"pisinger-(?P<group>[0-9]+)-(?P<items>[0-9]+)-(?P<spread>[0-9]+)",
+        "classes 1 to 16 of Pisinger 2005; an instance, 1 to 100, of a series with growing capacities",
+        _make_knapsack_of_class,
+        seeded=True,
     ),
     Generator(
         "mkp",

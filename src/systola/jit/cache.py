@@ -42,7 +42,6 @@ _WITHOUT_KERNELS = (
     "lab",
     "run",
     "solve.py",
-    "warm.py",
 )  # editing these leaves the cache valid, unless they are compiled
 _COMPILED = re.compile(rb"^@(kernel|inlined|called)\b", re.MULTILINE)
 _DIGEST_BYTES = 32

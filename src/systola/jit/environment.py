@@ -1,4 +1,4 @@
-"""What the environment tells Numba, looked at before Numba is imported, which stops at what is wrong."""
+"""What the environment tells us, and Numba: looked at before Numba is imported, which stops at what is wrong."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import suppress
 from systola.errors import InputError
 
 _THREADS = "NUMBA_NUM_THREADS"
+_COMPILERS = "SYSTOLA_COMPILERS"
 
 
 def _take_out_unfit() -> str | None:
@@ -15,11 +16,17 @@ def _take_out_unfit() -> str | None:
     given = os.environ.pop(_THREADS, "")
     if not given:
         return None
+    if _count(given) is None:
+        return given
+    os.environ[_THREADS] = given
+    return None
+
+
+def _count(given: str) -> int | None:
     with suppress(ValueError):
         if 1 <= int(given) < 2**31:
-            os.environ[_THREADS] = given
-            return None
-    return given
+            return int(given)
+    return None
 
 
 _unfit = _take_out_unfit()
@@ -28,4 +35,18 @@ _unfit = _take_out_unfit()
 def check_environment() -> None:
     """An InputError if the environment is wrong. It is not raised by the import, where nobody could catch it."""
     if _unfit is not None:
-        raise InputError(f"{_THREADS} must be a whole number of at least 1, but is {_unfit!r}; correct it or unset it")
+        raise _wrong(_THREADS, _unfit)
+    most_compilers(1)
+
+
+def most_compilers(threads: int) -> int:
+    """How many processes may compile kernels at the same time: as many as there are threads, or fewer."""
+    given = os.environ.get(_COMPILERS, "")
+    count = _count(given) if given else threads
+    if count is None:
+        raise _wrong(_COMPILERS, given)
+    return min(count, threads)
+
+
+def _wrong(name: str, given: str) -> InputError:
+    return InputError(f"{name} must be a whole number of at least 1, but is {given!r}; correct it or unset it")

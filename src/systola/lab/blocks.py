@@ -72,6 +72,12 @@ class Table:
                     f"(table {self.title!r}, row {row[0].text if row else ''!r})"
                 )
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from systola.lab.writers.html import write_block  # which reads what this module makes
+
+        return write_block(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Picture:
@@ -87,6 +93,12 @@ class Picture:
 
     caption: str
     drawn: Figure | str
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from systola.lab.writers.html import write_block  # which reads what this module makes
+
+        return write_block(self)
 
 
 Block = str | Table | Picture

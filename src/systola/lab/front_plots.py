@@ -14,7 +14,20 @@ import numpy.typing as npt
 
 from systola.errors import InputError
 from systola.lab.indicators import attainment, read_fronts
-from systola.lab.style import INK, NUMBERS, WIDTHS, blank, looks, plain, put_legend, save, shades, style
+from systola.lab.style import (
+    INK,
+    NUMBERS,
+    Columns,
+    blank,
+    check_columns,
+    looks,
+    plain,
+    plot_of_curves,
+    put_legend,
+    save,
+    shades,
+    style,
+)
 from systola.pareto.archive import nondominated
 
 if TYPE_CHECKING:
@@ -35,6 +48,7 @@ def plot_front(
     *,
     senses: Sequence[int] | None = None,
     title: str = "",
+    columns: Columns = 2,
 ) -> Figure:
     """Fronts of two objectives as steps, of three as points in space.
 
@@ -49,6 +63,8 @@ def plot_front(
         `MINIMISE` or `MAXIMISE` for each objective; all are minimised by default.
     title
         A title, if any.
+    columns
+        Across how many columns of a page the picture goes: 1 or 2.
 
     Returns
     -------
@@ -68,9 +84,9 @@ def plot_front(
         raise InputError(
             f"fronts of two or three objectives can be drawn, each with a label, but got {k} and {len(labels)} labels"
         )
-    sign = np.where(maximised, -1.0, 1.0)
+    sign, width = np.where(maximised, -1.0, 1.0), check_columns(columns)
     with style():
-        figure, axes = blank(WIDTHS[2], 4.0) if k == 2 else blank(WIDTHS[2], 5.0, "3d")
+        figure, axes = plot_of_curves(columns, len(read)) if k == 2 else blank(width, 0.3 + 0.65 * width, "3d")
         for name, (colour, dashes, marker) in looks(read).items():
             front = read[name]
             if k == 2:
@@ -82,23 +98,25 @@ def plot_front(
                     drawstyle="steps-post",
                     linestyle=dashes,
                     linewidth=1.1,
-                    label=plain(name),
+                    label=plain(name, columns),
                     **look,
                 )
                 axes.plot(*front[~kept].T, linestyle="", **look)
             else:
-                axes.scatter(*front.T, s=18, color=colour, marker=marker, linewidth=0, alpha=0.8, label=plain(name))
+                axes.scatter(
+                    *front.T, s=18, color=colour, marker=marker, linewidth=0, alpha=0.8, label=plain(name, columns)
+                )
         if k == 2:
             axes.grid()
-            put_legend(figure, 2)
+            put_legend(figure, columns)
         else:
             axes.view_init(elev=24, azim=-58)
             axes.set_zlabel(labels[2], labelpad=9)
             axes.zaxis.set_major_formatter(NUMBERS)
             axes.tick_params(labelsize=7.5)
-            figure.legend(loc="outside lower center", ncols=3, handletextpad=0.4)
-        _label(axes, labels)
-        _entitle(figure, axes, title)
+            figure.legend(loc="outside lower center", ncols=3 if columns == 2 else 1, handletextpad=0.4)
+        _label(axes, labels, columns)
+        _entitle(figure, axes, title, columns)
     return figure
 
 
@@ -108,6 +126,7 @@ def plot_attainment(
     *,
     senses: Sequence[int] | None = None,
     title: str = "",
+    columns: Columns = 2,
 ) -> Figure:
     """What half of the runs attain in two objectives, as a line, from the best to the worst, as a band.
 
@@ -121,6 +140,8 @@ def plot_attainment(
         `MINIMISE` or `MAXIMISE` for each objective; all are minimised by default.
     title
         A title, if any.
+    columns
+        Across how many columns of a page the picture goes: 1 or 2.
 
     Returns
     -------
@@ -152,7 +173,7 @@ def plot_attainment(
     near, far = points.min(axis=0) - margin, points.max(axis=0) + margin
 
     with style():
-        figure, axes = blank(WIDTHS[2], 4.0)
+        figure, axes = plot_of_curves(columns, len(runs))
         for name, (colour, dashes, _) in looks(runs).items():
             fronts = runs[name]
             best, median, worst = (
@@ -166,19 +187,24 @@ def plot_attainment(
             for surface in (best, worst):
                 axes.step(*(sign * _border(surface, far)).T, where="post", color=colour, linewidth=0.6, alpha=0.7)
             steps = (sign * _border(median, far)).T
-            told = f"{plain(name)} ({len(fronts)})"
+            told = f"{plain(name, columns)} ({len(fronts)})"
             axes.step(*steps, where="post", color=colour, linestyle=dashes, linewidth=1.8, label=told)
         axes.set_xlim(*sorted((sign * [near, far])[:, 0]))
         axes.set_ylim(*sorted((sign * [near, far])[:, 1]))
         axes.grid()
-        put_legend(figure, 2, "Median of runs,\nbest to worst")
-        _label(axes, labels)
-        _entitle(figure, axes, title)
+        put_legend(figure, columns, "Median of runs,\nbest to worst")
+        _label(axes, labels, columns)
+        _entitle(figure, axes, title, columns)
     return figure
 
 
 def plot_gantt(
-    completions: npt.ArrayLike, times: npt.ArrayLike, jobs: Sequence[int] | npt.NDArray[Any], *, title: str = ""
+    completions: npt.ArrayLike,
+    times: npt.ArrayLike,
+    jobs: Sequence[int] | npt.NDArray[Any],
+    *,
+    title: str = "",
+    columns: Columns = 2,
 ) -> Figure:
     """A schedule of a flowshop: what each machine does when.
 
@@ -192,6 +218,8 @@ def plot_gantt(
         The order of the jobs, counted from 0.
     title
         A title, if any.
+    columns
+        Across how many columns of a page the picture goes: 1 or 2.
 
     Returns
     -------
@@ -209,7 +237,7 @@ def plot_gantt(
     ends, order, lengths = _read_schedule(completions, times, jobs)
     positions, machines = ends.shape
     with style():
-        figure, axes = blank(WIDTHS[2], 1.1 + 0.34 * machines)
+        figure, axes = blank(check_columns(columns), 1.1 + 0.34 * machines)
         colours = shades(positions)
         bars = []
         for machine in range(machines):
@@ -233,7 +261,7 @@ def plot_gantt(
         axes.grid(axis="x")
         axes.set_xlabel("Time")
         axes.set_ylabel("Machine")
-        axes.set_title(plain(title, title=True))
+        axes.set_title(plain(title, columns, title=True))
         _number_bars(figure, axes, bars)
     return figure
 
@@ -254,20 +282,20 @@ def _border(surface: _Array, far: _Array) -> _Array:
     return np.concatenate([[[surface[0, 0], far[1]]], surface, [[far[0], surface[-1, 1]]]])
 
 
-def _label(axes: Axes, labels: Sequence[str]) -> None:
+def _label(axes: Axes, labels: Sequence[str], columns: Columns) -> None:
     flat = len(labels) == 2
     axes.set_xlabel(labels[0], labelpad=4 if flat else 9)
     axes.set_ylabel(labels[1], labelpad=4 if flat else 9)
-    axes.locator_params(nbins=6)  # numbers with minus and comma are wide
+    axes.locator_params(nbins=6 if columns == 2 else 4)  # numbers with minus and comma are wide
     axes.xaxis.set_major_formatter(NUMBERS)
     axes.yaxis.set_major_formatter(NUMBERS)
 
 
-def _entitle(figure: Figure, axes: Axes, title: str) -> None:
+def _entitle(figure: Figure, axes: Axes, title: str, columns: Columns) -> None:
     if axes.name != "3d":
-        axes.set_title(plain(title, title=True))
+        axes.set_title(plain(title, columns, title=True))
     elif title:
-        figure.suptitle(plain(title, title=True), x=0.01, horizontalalignment="left", fontsize=9)
+        figure.suptitle(plain(title, columns, title=True), x=0.01, horizontalalignment="left", fontsize=9)
 
 
 def _read_schedule(

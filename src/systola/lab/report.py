@@ -23,7 +23,7 @@ __all__ = ["Block", "Cell", "Picture", "Provenance", "Report", "Section", "Table
 _ENDINGS = {".txt": "", ".md": ".svg", ".tex": ".pdf", ".html": ""}  # of a report, and of its pictures
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """Sentences, tables and pictures, where they come from, and the command that makes them again.
 
@@ -46,6 +46,9 @@ class Report:
     provenance: Provenance = field(default_factory=Provenance)
     command: str = ""
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Report: {self.title}>"
 
     def to_text(self) -> str:
         """For a terminal: at most 120 columns; pictures are told by their captions."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import combinations
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systola.errors import InputError
+from systola.model.notebook import rows_html
 
 Omnibus = Literal["anova", "welch", "kruskal-wallis"]
 Posthoc = Literal["t", "welch-t", "wilcoxon-mann-whitney"]
@@ -89,6 +91,14 @@ class Comparison:
             if name not in self.names:
                 raise InputError(f"only compared algorithms have a verdict: {', '.join(self.names)}; got {name!r}")
         return self.verdicts[self.names.index(row)][self.names.index(column)]
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what was found, in words, and the p-value of each pair."""
+        from systola.lab.words import tell_instance  # which reads what this module makes
+
+        shown = [[name, *(f"{p:.3g}" for p in row)] for name, row in zip(self.names, self.adjusted, strict=True)]
+        told = escape(tell_instance("Comparison", self))
+        return f"<p>{told}</p>" + rows_html("Adjusted p-values", ["", *self.names], shown)
 
 
 def compare(

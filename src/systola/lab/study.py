@@ -20,6 +20,7 @@ from systola.lab.tables import mean_table, significance_table
 from systola.lab.writers.html import write_table
 from systola.model.problem import senses_of
 from systola.run.budget import Stop
+from systola.run.live_line import open_line
 
 if TYPE_CHECKING:
     from systola.lab.report import Report
@@ -29,7 +30,7 @@ EXPERIMENT = "compare"
 Curve = tuple[list[int], list[float]]  # evaluations, and the best feasible objective after each
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Study:
     """Runs of several algorithms on several instances, and the tests of their differences.
 
@@ -55,6 +56,9 @@ class Study:
     rows: Sequence[Mapping[str, Any]]
     tests: Mapping[str, Comparison] = field(default_factory=dict)
     results: Sequence[tuple[Job, Mapping[str, Any]]] = ()
+
+    def __repr__(self) -> str:
+        return f"<Study: {', '.join(self.algorithms)} on {', '.join(self.instances)}, {self.runs} runs of each>"
 
     @property
     def runs(self) -> int:
@@ -176,8 +180,14 @@ def compare_algorithms(
         for algorithm in names:
             make_engine(algorithm, instance.problem, settings).prepare(instance.problem)
     jobs = plan(sources, names, runs, seed, dict(settings or {}), stop)
+    line = open_line()
+
+    def tell(done: int, of: int, job: Job) -> None:
+        if line:
+            line.show(f"{done:,} of {of:,} runs are made", done / of)
+
     with Store(store) as kept:
-        return collect(found, names, jobs, kept, do_jobs(jobs, kept, EXPERIMENT, workers), whole=True)
+        return collect(found, names, jobs, kept, do_jobs(jobs, kept, EXPERIMENT, workers, tell), whole=True)
 
 
 def collect(

@@ -35,7 +35,7 @@ NUMBERS = "{x:,.10g}"
 _ORDER = (
     "sgs-b sgs-v sgs-e sgs-t ega sga rs "
     "sns sns-exp sns-r sns-mr sns-r-mr sns-exp-r sns-exp-mr sns-exp-r-mr ga "
-    "cellular ssga hill tabu ig sa ils its tour pls auto race black-box memetic pugace"
+    "cellular ssga hill tabu ig sa ils its tour pls auto race black-box memetic pugace exact proof"
 )
 _PLACES = {name: place for place, name in enumerate(_ORDER.split())}
 _DIFFERENT = len(COLOURS) * len(DASHES)  # as neither divides the other

@@ -16,6 +16,7 @@ from systola.errors import InputError
 from systola.jit.dispatch import Implementation
 from systola.model.encodings import Array
 from systola.model.names import label, labels_of
+from systola.model.notebook import rows_html
 from systola.model.problem import Problem, senses_of
 from systola.problems.flowshop import Flowshop
 from systola.run.result import Result
@@ -35,6 +36,13 @@ class Sweep:
     weights: tuple[Weight, ...]
     results: tuple[Result, ...]
     front: tuple[tuple[Any, ...], ...]
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the front."""
+        names = [f"objective {k + 1}" for k in range(len(self.front[0]) if self.front else 0)]
+        return rows_html(
+            f"Front of {len(self.weights)} weights", names, [[f"{v:,.10g}" for v in p] for p in self.front]
+        )
 
 
 def sweep_weights(

@@ -20,6 +20,7 @@ from systola.model import incremental, objective
 from systola.model.encodings import Array, Binary, Encoding, Integers, Permutation
 
 if TYPE_CHECKING:
+    from systola.model.integer_program import IntegerProgram
     from systola.model.problem import Problem
 
 Function = Callable[..., Any]
@@ -323,6 +324,13 @@ class Bound(Capability):
     """A function of the problem: a value that no feasible solution beats, in its own sense and units, or None."""
 
     value: Callable[[Any], float | None]
+
+
+@dataclass(frozen=True)
+class Formulation(Capability):
+    """A function of the problem: it as a linear program over zeros and ones, by which it can be solved exactly."""
+
+    program: Callable[[Any], IntegerProgram]
 
 
 C = TypeVar("C", bound=Capability)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Sequence
+from html import escape
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -161,6 +162,10 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"<{self}>" if str(self).startswith(type(self).__name__) else f"<{type(self).__name__}: {self}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return f"<pre>{escape(self.summary())}</pre>"
 
 
 def bind(cls: type[Problem]) -> None:

@@ -12,10 +12,11 @@ from dataclasses import field
 import numpy as np
 
 from systola.errors import InputError
-from systola.model.capabilities import Flips
+from systola.model.capabilities import Flips, Formulation
 from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Binary
 from systola.model.fields import plain
+from systola.model.integer_program import FREE, IntegerProgram
 from systola.model.names import Names, labels_of
 from systola.model.problem import Problem
 from systola.problems.drawings import Bar, bar_of_chosen, draw_bars
@@ -189,7 +190,35 @@ class CustomerRelease(Problem):
             if not paid:
                 state[1] += sign * self.costs[r]
 
-    capabilities = (Flips(flip),)
+    def program(self) -> IntegerProgram:
+        """It as a linear program: columns for customers and requirements; who is chosen needs what it asks for."""
+        customers, requirements = len(self.profits), len(self.costs)
+        needed = customers + np.repeat(np.arange(requirements), np.diff(self.starts))
+        pairs = np.arange(len(needed))
+        entries = (
+            np.concatenate([pairs, pairs, np.full(requirements, len(pairs))]),
+            np.concatenate([self.customers, needed, customers + np.arange(requirements)]),
+            np.concatenate([np.ones(len(pairs), np.int64), np.full(len(pairs), -1), self.costs]),
+        )
+
+        def encode(decisions: Array) -> Array:
+            paid = np.zeros(customers + requirements, np.int64)
+            paid[:customers] = decisions
+            paid[needed[decisions[self.customers] != 0]] = 1
+            return paid
+
+        return IntegerProgram(
+            np.concatenate([self.profits, np.zeros(requirements, np.int64)]),
+            True,
+            entries,
+            np.full(len(pairs) + 1, -FREE),
+            np.concatenate([np.zeros(len(pairs), np.int64), [self.budget]]),
+            continuous=requirements,
+            encode=encode,
+            decode=lambda paid: paid[:customers],
+        )
+
+    capabilities = (Flips(flip), Formulation(program))
 
 
 def _requirement(index: int, costs: Sequence[int] | Array) -> int:

@@ -14,7 +14,7 @@ from systola.model.names import Names, labels_of
 from systola.model.problem import Problem
 from systola.model.rng import STEP, draw
 from systola.problems.drawings import bar_of_chosen, draw_bars
-from systola.problems.limits import check_whole_number, whole_numbers
+from systola.problems.limits import NARROW, WIDE, check_whole_number, exact_sum, refuse_beyond, whole_numbers
 from systola.problems.two_sums import SEGMENTS, entries_of
 from systola.simd.bits import bit
 
@@ -22,7 +22,8 @@ from systola.simd.bits import bit
 class Knapsack(Problem):
     """Choose items of the largest total profit whose total weight stays within the capacity.
 
-    Measures are profit and weight. An overweight choice is worth its profit less `capacity` for each unit too much.
+    Measures are profit and weight. An overweight choice is worth its profit less `capacity` for each unit too much, or
+    less if such numbers do not fit into 64 bits.
     """
 
     encoding = Binary("profits")
@@ -31,6 +32,7 @@ class Knapsack(Problem):
     weights: Array
     capacity: int
     entries: Array = field(init=False, repr=False)
+    price: int = field(init=False, repr=False)  # of a unit of weight too much
 
     def check(self) -> None:
         n = len(self.profits)
@@ -41,8 +43,16 @@ class Knapsack(Problem):
             )
         check_whole_number("capacity", self.capacity)
         profits, weights = whole_numbers("profit", self.profits), whole_numbers("weight", self.weights)
-        # What is over the capacity is below 2**31, like the sum of weights; and so is the capacity then, its price.
-        self.derive(profits=profits, weights=weights, entries=entries_of(profits=profits, weights=weights))
+        all_profit, all_weight = exact_sum(profits), exact_sum(weights)
+        refuse_beyond(WIDE // 2, max(all_profit, all_weight), "the sum of all profits, and that of all weights,")
+        most = max(1, all_weight - self.capacity)  # that a choice can be overweight
+        price = min(self.capacity, WIDE // 2 // most)
+        if max(all_profit, all_weight) < NARROW:
+            entries = entries_of(profits=profits, weights=weights)
+        else:  # two such sums do not share 64 bits: segments are measured flip by flip
+            entries = np.zeros(1, np.int64)
+            object.__setattr__(self, "capabilities", tuple(c for c in self.capabilities if c is not SEGMENTS))
+        self.derive(profits=profits, weights=weights, entries=entries, price=price)
 
     def evaluate(self, x):
         profit = 0
@@ -60,7 +70,7 @@ class Knapsack(Problem):
         return draw_bars([bar], f"profit {int(self.profits[np.flatnonzero(x)].sum()):,}")
 
     def fitness(self, measures):
-        return measures[0] - max(measures[1] - self.capacity, 0) * self.capacity
+        return measures[0] - max(measures[1] - self.capacity, 0) * self.price
 
     def violation(self, measures):
         return max(measures[1] - self.capacity, 0)

@@ -15,9 +15,10 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.model.capabilities import Bound, Buffer, Construction, EvaluationState, Flips, Repair, Seeding
+from systola.model.capabilities import Bound, Buffer, Construction, EvaluationState, Flips, Formulation, Repair, Seeding
 from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Binary
+from systola.model.integer_program import FREE, IntegerProgram
 from systola.model.names import Names, labels_of
 from systola.model.problem import Problem
 from systola.model.rng import STEP, below, draw
@@ -239,6 +240,12 @@ class MultiKnapsack(Problem):
         costs: Array = self.relaxation.prices @ self.weights
         return costs
 
+    def program(self) -> IntegerProgram:
+        """It as a linear program: a column for each item, a row for each capacity."""
+        rows, columns = np.nonzero(self.weights)
+        none = np.full(len(self.capacities), -FREE)
+        return IntegerProgram(self.profits, True, (rows, columns, self.weights[rows, columns]), none, self.capacities)
+
     capabilities = (
         EvaluationState(lambda p: Buffer(p.entries.shape[1], np.int32), init_state, state_measures),
         Flips(flip, flip_run, flip_word),
@@ -246,4 +253,5 @@ class MultiKnapsack(Problem):
         Repair(repair, greedy_order),
         Seeding(chances),
         Bound(bound),
+        Formulation(program),
     )

@@ -76,22 +76,32 @@ class Compilers:
 
     def compile(self, jobs: Sequence[Job], tell: Tell) -> None:
         """Do all of these jobs: the first one here, others wherever there is time."""
-        self._known += len(jobs[:1])
-        self.begin(jobs[1:])
+        self._known += len(jobs)
         mine = jobs[0] if jobs else None
+        if mine:
+            self._announce(mine, tell)
+            self._hand_out(jobs[1:])
         while mine:
-            self._begun += 1
-            tell(f"kernel {self._begun} of {self._known}: {mine.name} of {mine.engine}")
             mine.finish()
             mine.over.set()
-            mine = self._next(jobs)
+            if mine := self._next(jobs):
+                self._announce(mine, tell)
         for job in jobs:
             job.over.wait()
+            if not is_compiled(job.call):
+                self._announce(job, tell)
             job.finish()
+
+    def _announce(self, job: Job, tell: Tell) -> None:
+        self._begun = min(self._begun + 1, self._known)
+        tell(f"kernel {self._begun} of {self._known}: {job.name} of {job.engine}")
 
     def begin(self, jobs: Sequence[Job]) -> None:
         """Let other processes do these jobs, in this order; `over` tells of each."""
         self._known += len(jobs)
+        self._hand_out(jobs)
+
+    def _hand_out(self, jobs: Sequence[Job]) -> None:
         with self._lock:
             self._waiting.extend(jobs)
         wanted = min(self._others, sum(job.plan is not None for job in jobs)) - self.busy

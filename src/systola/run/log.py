@@ -8,6 +8,7 @@ moment a killed run leaves a log that can be read.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 import time
@@ -23,8 +24,8 @@ from systola.model.drawing import Drawing, draw_solution
 from systola.model.encodings import Array
 from systola.model.problem import Problem
 from systola.run.execution import REPORT_SECONDS, Callback, Progress
-from systola.run.log_entries import Header, end_entry, frame_entry, header_entry, line_of, message_entry
-from systola.run.log_reading import LogReader, read_log
+from systola.run.log_entries import FRAME, Header, end_entry, frame_entry, header_entry, line_of, message_entry
+from systola.run.log_reading import LogReader
 from systola.run.log_thinning import thinned
 from systola.run.result import Result
 
@@ -230,20 +231,24 @@ class RunLog:
         if self._resumed is None or self.path is None:
             return
         header, self._resumed = self._resumed, None
-        kept = [
-            entry
-            for entry in read_log(self.path)
-            if entry["kind"] == "header" or (entry["kind"] != "end" and entry["seconds"] < seconds)
-        ]
-        self._replace([*kept, header])
+        kept, self.frames = [], 0
+        for line in self._lines():
+            entry = json.loads(line)
+            if entry["kind"] == "header" or (entry["kind"] != "end" and entry["seconds"] < seconds):
+                kept.append(line)
+                self.frames += entry["kind"] == "frame"
+        self._replace([*kept, line_of(header)])
 
-    def _replace(self, entries: list[dict[str, Any]]) -> None:
+    def _lines(self) -> list[bytes]:
+        """What this run, or the one that it goes on from, has written; without a torn last line."""
         assert self.path is not None
-        assert self._file is not None
-        write_atomically(self.path, b"".join(map(line_of, entries)))
-        self._file.close()
+        return [line for line in self.path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+
+    def _replace(self, lines: list[bytes]) -> None:
+        assert self.path is not None
+        self._close()  # not every system replaces a file that is open
+        write_atomically(self.path, b"".join(lines))
         self._reopen()
-        self.frames = sum(entry["kind"] == "frame" for entry in entries)
 
     def _take(self, progress: Progress) -> None:
         if self._file is None:
@@ -270,8 +275,9 @@ class RunLog:
         self.costs.frame = self.clock() - began - (self.costs.drawing if drawing else 0.0)
         self.costs.frames += self.costs.frame
         if self.frames > MOST_FRAMES or self._size > MOST_BYTES:
-            assert self.path is not None
-            self._replace(thinned(read_log(self.path), MOST_FRAMES // 2, MOST_BYTES // 2))
+            kept = thinned(self._lines(), MOST_FRAMES // 2, MOST_BYTES // 2)
+            self.frames = sum(line.startswith(FRAME) for line in kept)
+            self._replace(kept)
 
     def _is_due(self, now: float, elapsed: float) -> bool:
         """Whether a frame is neither too early nor too dear."""

@@ -20,6 +20,7 @@ from systola.run.log_reading import FORMAT
 from systola.run.result import Result
 from systola.version import __version__
 
+FRAME = b'{"kind":"frame",'  # how such a line begins
 _MOST_LETTERS = 1000  # of a parameter: plans of a grid are longer than anybody reads
 
 

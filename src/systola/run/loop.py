@@ -201,7 +201,7 @@ class Run:
                 self.reason = "seconds"
             return self._must_leave()
         if not self.reason:
-            self.reason = self._budget.met(spent) or ("finished" if self.search.finished else "")
+            self.reason = self._budget.met(spent) or (self.search.ending if self.search.finished else "")
         return bool(self.reason)
 
     def _must_leave(self) -> bool:

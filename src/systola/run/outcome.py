@@ -10,6 +10,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numpy.typing import DTypeLike
 
 from systola.backends import cpu
 from systola.engines.pareto import PLS
@@ -62,6 +63,8 @@ class Told:
     archiving: PLS | None = None  # the engine, if it keeps a front
     elsewhere: bool = False  # whether solutions are measured by others
     measured: Returned | None = None  # what they have told of the best one
+    bound: float | None = None  # that the search has found
+    proven: bool = False  # whether it has proven its solution best
     pool: int = 0
     compiling: float = 0.0  # seconds
 
@@ -73,10 +76,31 @@ def _evaluate_plainly(problem: Problem, told: Told, decisions: Array) -> Any:
     return evaluate_interpreted(problem, decisions)
 
 
+def measure_plainly(problem: Problem, compiled: bool, dtype: DTypeLike | None, decisions: Array) -> Array:
+    """What the plain objective returns for a solution, as numbers of one type."""
+    told = Told("", {}, "", compiled)
+    plain = _evaluate_plainly(problem, told, decisions)
+    return np.array(plain if isinstance(plain, tuple) else (plain,), dtype)
+
+
 def _pool_of(run: Execution, told: Told) -> list[dict[str, Any]]:
     problem = run.problem
     evaluate = None if told.elsewhere else partial(_evaluate_plainly, problem, told)
     return best_different(problem, run.populations(), run.best(), told.pool, evaluate)
+
+
+def _bound_of(
+    problem: Problem, told: Told, objective: float | list[float], feasible: bool
+) -> tuple[float | None, float | None]:
+    """What no solution beats, by the search or by the problem, whichever says more, and the gap to it."""
+    if isinstance(objective, list):
+        return None, 0.0 if told.proven and feasible else None
+    known = capability(problem, Bound)
+    bounds = [bound for bound in (told.bound, known.value(problem) if known else None) if bound is not None]
+    if not bounds:
+        return None, None
+    bound = (min if senses_of(problem)[0] > 0 else max)(bounds)
+    return bound, abs(bound - objective) / max(abs(bound), 1e-9) if feasible else None
 
 
 def make_result(run: Execution, told: Told) -> Result:
@@ -120,8 +144,7 @@ def make_result(run: Execution, told: Told) -> Result:
         warnings.warn(notes[-1], InfeasibleWarning, stacklevel=3)
     found = measures if told.compiled else np.array(plain if isinstance(plain, tuple) else (plain,))
     objective = objective_of(problem, found)
-    known = capability(problem, Bound)
-    bound = known.value(problem) if known else None
+    bound, gap = _bound_of(problem, told, objective, broken == 0)
     front, front_solutions = _front_of(run, told.archiving)
     return Result(
         instance=told.instance or str(problem),
@@ -133,7 +156,7 @@ def make_result(run: Execution, told: Told) -> Result:
         feasible=broken == 0,
         violation=broken,
         bound=bound,
-        gap=abs(bound - objective) / max(abs(bound), 1e-9) if bound is not None and broken == 0 else None,
+        gap=gap,
         solution=decisions,
         evaluations=run.evaluations,
         iterations=run.step,

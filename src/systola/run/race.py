@@ -108,6 +108,7 @@ class RaceSearch(Search):
         first.prepare()
         if first.failure:
             raise first.failure
+        first.ready.set()
         args = self.racers, self.compilers, self._closed
         threading.Thread(target=prepare_behind, args=args, name=BEHIND).start()
 

@@ -60,35 +60,48 @@ class Racer:
                 self.search.compile()
         except Exception as error:
             self.failure = error
-        self.ready.set()
 
-    def wait(self) -> None:
-        """Until other processes have compiled for it, or will not."""
-        for job in self.jobs:
-            job.over.wait()
+    def complete(self) -> None:
+        """Have also what it takes solutions of others by, for which a winner would stop otherwise."""
+        if self.search and self.failure is None:
+            with suppress(NumbaError):  # it takes none, then
+                self.search.session.compile_immigration()
+
+    @property
+    def is_served(self) -> bool:
+        """Whether other processes have done what they do for it."""
+        return all(job.over.is_set() for job in self.jobs)
 
 
 def prepare_behind(racers: Sequence[Racer], compilers: Compilers, closed: threading.Event) -> None:
-    """Have the others of a race ready, whose first one runs already; by other processes, if there can be any.
-
-    What only the winner needs, to take the solutions of others, comes last.
-    """
-    for racer in (*racers[1:], racers[0]):
+    """Have the others of a race ready, whose first one runs already; by other processes, if there can be any."""
+    first, *others = racers
+    for racer in (*others, first):
         racer.list_jobs()
-    compilers.begin([job for racer in (*racers[1:], racers[0]) for job in racer.jobs])
-    for racer in racers[1:]:
-        racer.wait()
-        if closed.is_set():
+        compilers.begin(racer.jobs)
+        if racer.is_served and not _get_ready(racer, racers, closed):
             return
-        racer.prepare()
-    for racer in racers:
-        racer.wait()
-        if closed.is_set():
+    for racer in others:
+        if not _get_ready(racer, racers, closed):
             return
-        if racer.search and racer.failure is None:
-            with suppress(NumbaError):  # it takes no solutions, then
-                racer.search.session.compile_immigration()
     compilers.end()
+
+
+def _get_ready(racer: Racer, racers: Sequence[Racer], closed: threading.Event) -> bool:
+    """As soon as other processes are done; before the last one, also what only the first one still needs."""
+    for job in racer.jobs:
+        job.over.wait()
+    if closed.is_set():
+        return False
+    if not racer.ready.is_set():
+        racer.prepare()
+        racer.complete()
+        if all(other.ready.is_set() for other in racers if other is not racer):
+            for job in racers[0].jobs:
+                job.over.wait()
+            racers[0].complete()
+        racer.ready.set()
+    return True
 
 
 def is_saved_racer(row: Json) -> bool:

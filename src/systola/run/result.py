@@ -14,6 +14,7 @@ from systola.errors import InputError
 from systola.files import write_atomically
 from systola.model.encodings import Array
 from systola.model.names import Labels
+from systola.model.notebook import curve_svg, lines_html, rows_html
 from systola.reading import Json, is_number, is_whole, parse_json, read_file
 from systola.run.table import Table, front_table, solution_table, trace_table
 from systola.run.trace import Trace
@@ -51,8 +52,8 @@ class Result:
     feasible, violation :
         Whether all constraints hold, and by how much they are broken if not.
     bound, gap : number, optional
-        A value that no feasible solution beats, if the problem knows one, and how far the objective is from it, as a
-        fraction of it.
+        A value that no feasible solution beats, if the problem or the engine knows one, and how far the objective is
+        from it, as a fraction of it; a gap of 0 says that the solution is proven best.
     front, front_solutions : list and array, optional
         Of engines that look for more than one solution: the objectives of all that no other one found dominates, in
         ascending order, and their decisions, row by row.
@@ -71,7 +72,8 @@ class Result:
     found_at : int
         The step that made the solution.
     stop : str
-        Why the run ended: iterations, evaluations, seconds, target, stall or interrupted.
+        Why the run ended: iterations, evaluations, seconds, target, stall, interrupted or callback; finished if there
+        was nothing left to do; memory if an exact engine met its limit of that.
     repeatable : bool
         Whether the same call gives the same result bit for bit; a budget in seconds does not.
     """
@@ -115,7 +117,20 @@ class Result:
 
     def summary(self) -> str:
         """What was solved, how well, by which engine and in which time, for people; a line each."""
-        lines = {
+        return "\n".join(f"{name:<12}{value}" for name, value in self._lines().items() if value)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the summary, the course of the search, and the front, if there is one."""
+        shown = lines_html("Result", self._lines())
+        if isinstance(self.objective, list):
+            rows = [[f"{value:,.10g}" for value in point] for point in self.front or []]
+            names = [f"objective {k + 1}" for k in range(len(self.objective))]
+            return shown + (rows_html("Front", names, rows) if rows else "")
+        points = [(s.evaluations, float(s.objective)) for s in self.trace.samples if s.violation == 0]
+        return shown + curve_svg(points, "Best feasible objective over the evaluations")
+
+    def _lines(self) -> dict[str, str]:
+        return {
             "instance": self.instance,
             "objective": self._worth(),
             "bound": "" if self.bound is None else f"{self.bound:,}",
@@ -129,14 +144,20 @@ class Result:
             "repeatable": "yes: the same call gives the same result" if self.repeatable else "no",
             "notes": "; ".join(self.notes),
         }
-        return "\n".join(f"{name:<12}{value}" for name, value in lines.items() if value)
 
     def _worth(self) -> str:
         values = self.objective if isinstance(self.objective, list) else [self.objective]
         told = " / ".join(f"{value:,.10g}" if isinstance(value, float) else f"{value:,}" for value in values)
         if not self.feasible:
             return f"{told} (infeasible by {self.violation:,.6g})"
+        if self.proven:
+            return f"{told} (proven best)"
         return told if self.gap is None else f"{told} (gap {self.gap:.3%})"
+
+    @property
+    def proven(self) -> bool:
+        """Whether the solution is proven best."""
+        return self.feasible and self.gap == 0
 
     @property
     def named_solution(self) -> list[str | int] | dict[str, str | int]:

@@ -68,6 +68,8 @@ class Search(Protocol):
         Whether the search stands between two steps; False within a long one, or if one was left because of `stop`.
     finished : bool
         Whether there is nothing left to do, as when an exact method has proved its solution best.
+    ending : str
+        Why, as the result tells it.
     saves_within : bool
         Whether `save` gives more within a step than before it, so that it is worth calling then.
     failure : Exception, optional
@@ -82,6 +84,7 @@ class Search(Protocol):
     per_step: int = 1
     whole: bool = True
     finished: bool = False
+    ending: str = "finished"
     saves_within: bool = False
     failure: Exception | None = None
     on_kernel: Callable[[str], None] | None = None
@@ -165,6 +168,19 @@ class Search(Protocol):
     def picture(self) -> dict[str, Any] | None:
         """What the search looks like now, as plain data that a log can hold; None if there is nothing to be seen."""
         return None
+
+    def bound(self) -> float | None:
+        """A value that no feasible solution beats, in the problem's own sense and units, if the search knows one."""
+        return None
+
+    def is_proven(self) -> bool:
+        """Whether no feasible solution is better than the best one, as an exact search finds out."""
+        return False
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be told with the result."""
+        return []
 
     def race(self) -> list[dict[str, Any]] | None:
         """Of a race of several searches: what each of them did and what became of it."""

@@ -87,15 +87,24 @@ class PageServer:
         self._server.is_own = _own_names(host, self.is_open)
         name = socket.gethostname() if bound.is_unspecified else host
         shown = f"[{name}]" if ":" in name else name
+        self._started = False
         self.url = f"http://{shown}:{self._server.server_address[1]}/{self._server.token}/"
+
+    def __repr__(self) -> str:
+        return f"<PageServer: {self.url}>"
 
     def start(self) -> PageServer:
         """Begin to serve, in another thread."""
+        if self._started:
+            return self
+        self._started = True
         threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
         return self
 
     def close(self) -> None:
         """Give viewers what is left of the logs, and end."""
+        if self._server.closing.is_set():
+            return
         self._server.closing.set()
         deadline = time.monotonic() + _LAST_WORDS
         while self._server.viewers and time.monotonic() < deadline:

@@ -21,7 +21,7 @@ from systola.lab.reproductions.pgap_runs import (
 )
 from systola.lab.reproductions.products import Sketch
 from systola.lab.simulation import MODES
-from systola.lab.style import COLOURS, DASHES, SOFT, panels, shades, style
+from systola.lab.style import COLOURS, DASHES, SOFT, WIDTHS, panels, shades, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +110,7 @@ def _draw_strong(layouts: Layouts, outcomes: Outcomes, limits: Limits) -> Figure
         return theirs / ours if ours and theirs else None
 
     with style():
-        figure, axes = panels(1, 3, 8.4, 2.9)
+        figure, axes = panels(1, 3, WIDTHS[2], 2.7)
         for one, mode in zip(axes, MODES, strict=False):
             _curves(one, layouts, limits, partial(speedup, mode))
             one.plot(_demes(layouts), _demes(layouts), color=SOFT, linewidth=0.7, linestyle=":")
@@ -130,7 +130,7 @@ def _draw_times(layouts: Layouts, outcomes: Outcomes, limits: Limits) -> Figure:
         return 100 * (theirs - ours) / theirs if ours is not None and theirs else None
 
     with style():
-        figure, axes = panels(1, 3, 8.4, 2.9)
+        figure, axes = panels(1, 3, WIDTHS[2], 2.7)
         for one, mode in zip(axes, MODES, strict=False):
             _curves(one, layouts, limits, partial(seconds, mode))
         _curves(axes[2], layouts, limits, less)
@@ -147,7 +147,7 @@ def _draw_iterations(layouts: Layouts, outcomes: Outcomes, limits: Limits) -> Fi
         return fmean(known) if len(known) == len(each) else None
 
     with style():
-        figure, axes = panels(1, 2, 6.4, 2.9)
+        figure, axes = panels(1, 2, WIDTHS[2], 2.7)
         for one, mode in zip(axes, MODES, strict=True):
             _curves(one, layouts, limits, partial(iterations, mode))
         _finish(axes, layouts, ("Iterations, asynchronous", "Iterations, synchronous"))
@@ -158,7 +158,7 @@ def _draw_iterations(layouts: Layouts, outcomes: Outcomes, limits: Limits) -> Fi
 def _by_mode(layouts: Layouts, outcomes: Outcomes, title: str, value: Callable[[Sequence[Facts]], Values]) -> Figure:
     """A bar with its spread for each number of demes and mode."""
     with style():
-        figure, axes = panels(1, 1, 4.6, 2.9)
+        figure, axes = panels(1, 1, WIDTHS[1], 2.4)
         for k, mode in enumerate(MODES):
             numbers = [value(outcomes[Setting(*layout, mode)]) for layout in layouts]
             places = [place + 0.4 * k - 0.2 for place in range(len(layouts))]
@@ -182,7 +182,7 @@ def _draw_rates(layouts: Layouts, outcomes: Outcomes) -> Figure:
 
 def _draw_each(layouts: Layouts, outcomes: Outcomes) -> Figure:
     with style():
-        figure, axes = panels(1, 1, 4.6, 2.9)
+        figure, axes = panels(1, 1, WIDTHS[1], 2.4)
         shares = 100 * shares_of(outcomes[Setting(*layouts[-1], MODES[0])][:1])
         axes[0].plot(range(1, len(shares) + 1), shares, "o", markersize=3, color=COLOURS[0])
         axes[0].set_ylim(bottom=0)
@@ -198,7 +198,7 @@ def _draw_gain(layouts: Layouts, outcomes: Outcomes) -> Figure:
         ours, theirs = (fmean(r["objective"] for r in outcomes[Setting(*layout, mode)]) for mode in MODES)
         gains.append(100 * (theirs - ours) / theirs if theirs else 0.0)
     with style():
-        figure, axes = panels(1, 1, 4.6, 2.9)
+        figure, axes = panels(1, 1, WIDTHS[1], 2.4)
         axes[0].bar(range(len(gains)), gains, 0.5, color=COLOURS[0])
         axes[0].axhline(0, color=SOFT, linewidth=0.7)
         axes[0].set_xticks(range(len(gains)), [str(d) for d in _demes(layouts)])
@@ -210,7 +210,7 @@ def _draw_gain(layouts: Layouts, outcomes: Outcomes) -> Figure:
 
 def _draw_convergence(layouts: Layouts, outcomes: Outcomes) -> Figure:
     with style():
-        figure, axes = panels(1, 2, 7.2, 2.9)
+        figure, axes = panels(1, 2, WIDTHS[2], 2.7)
         for one, mode in zip(axes, MODES, strict=True):
             for k, layout in enumerate(layouts):
                 seconds, objectives = _feasible_course(outcomes[Setting(*layout, mode)][0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import secrets
 from html import escape as escape_html
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -74,7 +75,7 @@ def fragment(report: Report) -> str:
         parts.append(f'<section aria-labelledby="s{number}"><h2 id="s{number}">{escape(section.title)}</h2>')
         for block in section.blocks:
             pictures += isinstance(block, Picture)
-            parts.append(_block(block, f"p{pictures}-"))
+            parts.append(write_block(block, f"p{pictures}-"))
         parts.append("</section>")
     lines = report.provenance.lines()
     if lines:
@@ -127,13 +128,15 @@ def _contents(report: Report) -> str:
     return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
 
 
-def _block(block: Block, prefix: str) -> str:
+def write_block(block: Block, prefix: str | None = None) -> str:
+    """One paragraph, table or picture; the names in a picture get the prefix, or one that no other picture has."""
     if isinstance(block, Table):
         return write_table(block)
     if isinstance(block, Picture):
         drawn = block.drawn if isinstance(block.drawn, str) else figure_bytes(block.drawn, "svg").decode()
         caption = one_line(block.caption)
-        return f"<figure>{inline_svg(drawn, prefix, caption)}<figcaption>{escape(caption)}</figcaption></figure>"
+        svg = inline_svg(drawn, prefix or f"{secrets.token_hex(4)}-", caption)
+        return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
     return f"<p>{escape(block)}</p>"
 
 

@@ -22,6 +22,7 @@ _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \setlength{\parindent}{0pt}\setlength{\parskip}{4pt}
 \raggedbottom\sloppy"""
 
+_BOX = r"\begin{minipage}{\linewidth}\setlength{\parskip}{4pt}"
 _ROWS = 45  # of a table on a page
 _KNOWN = {
     "\\": r"\textbackslash{}",
@@ -110,7 +111,7 @@ def _place_table(table: Table) -> str:
     # Not a float: in a report things stand where they are spoken of.
     notes = [rf"{{\footnotesize {escape(note)}}}" for note in table.notes]
     body = "\\\\[2pt]\n".join([rf"\textbf{{{escape(table.title)}}}", rf"\fit{{{_tabular(table)}}}"])
-    return "\n\n".join([r"\begin{minipage}{\linewidth}" + "\n" + body, *notes]) + "\n" + r"\end{minipage}"
+    return "\n\n".join([_BOX + "\n" + body, *notes]) + "\n" + r"\end{minipage}"
 
 
 def _place_picture(picture: Picture, place: str) -> str:
@@ -118,7 +119,7 @@ def _place_picture(picture: Picture, place: str) -> str:
     if not place:
         return caption
     file = rf"\fit{{\includegraphics{{\detokenize{{{place}}}}}}}"
-    return r"\begin{minipage}{\linewidth}" + f"\n{file}\n\n{caption}\n" + r"\end{minipage}"
+    return _BOX + f"\n{file}\n\n{caption}\n" + r"\end{minipage}"
 
 
 def _tabular(table: Table) -> str:

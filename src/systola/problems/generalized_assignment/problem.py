@@ -12,9 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from systola.errors import InputError
-from systola.model.capabilities import Bound, Buffer, EvaluationState, LocalSearch, Reassignments
+from systola.model.capabilities import Bound, Buffer, EvaluationState, Formulation, LocalSearch, Reassignments
 from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Integers
+from systola.model.integer_program import FREE, IntegerProgram
 from systola.model.names import Names, labels_of
 from systola.model.problem import MAXIMISE, MINIMISE, Problem
 from systola.problems.drawings import bar_of_chosen, draw_bars
@@ -174,6 +175,35 @@ class GeneralizedAssignment(Problem):
         """
         return np.array(self.relaxation.prices)
 
+    def program(self) -> IntegerProgram:
+        """It as a linear program: a column for each pair of a job and an agent, a row for each job and each agent."""
+        agents, jobs = self.costs.shape
+        columns = np.arange(jobs * agents)
+        job, agent = columns // agents, columns % agents
+        loads = self.loads[agent, job]
+        used = loads > 0
+        entries = (
+            np.concatenate([job, jobs + agent[used]]),
+            np.concatenate([columns, columns[used]]),
+            np.concatenate([np.ones(len(columns), np.int64), loads[used]]),
+        )
+        one = np.ones(jobs, np.int64)
+
+        def encode(decisions: Array) -> Array:
+            chosen = np.zeros(jobs * agents, np.int64)
+            chosen[np.arange(jobs) * agents + decisions] = 1
+            return chosen
+
+        return IntegerProgram(
+            self.costs[agent, job],
+            self.maximise,
+            entries,
+            np.concatenate([one, np.full(agents, -FREE)]),
+            np.concatenate([one, self.capacities]),
+            encode=encode,
+            decode=lambda chosen: chosen.reshape(jobs, agents).argmax(axis=1),
+        )
+
     capabilities = (
         EvaluationState(lambda p: Buffer(2 + len(p.capacities), np.int64), init_state, state_measures),
         Reassignments(reassign),
@@ -185,6 +215,7 @@ class GeneralizedAssignment(Problem):
             work=lambda p: Buffer(ejection.numbers_of_work(p.jobs, len(p.capacities)), np.int64),
         ),
         Bound(bound),
+        Formulation(program),
     )
 
     def __str__(self) -> str:

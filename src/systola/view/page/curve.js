@@ -24,7 +24,8 @@ export class Curve extends Chart {
       this.drawAll(run, points, values, until, options.scale === "log");
       write(this.caption, name === "solutions in the front" ? "Solutions in the front" : `Best ${name} so far`);
     }
-    this.moveTo(Math.min(seconds, until), points, name);
+    const moment = Math.min(seconds, until);
+    this.moveTo(moment, run.bestAt(moment), name);
   }
 
   drawAll(run, points, values, until, isLog) {
@@ -59,19 +60,11 @@ export class Curve extends Chart {
     );
   }
 
-  moveTo(seconds, points, name) {
+  moveTo(seconds, value, name) {
     const x = this.x(seconds);
     this.past.setAttribute("width", Math.max(x + 0.5, 0));
     this.cursor.setAttribute("x1", x);
     this.cursor.setAttribute("x2", x);
-    let low = 0;
-    let high = points.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (points[middle][0] <= seconds) low = middle + 1;
-      else high = middle;
-    }
-    const value = low > 0 ? points[low - 1][1] : null;
     this.dot.classList.toggle("none", !isNumber(value));
     if (isNumber(value)) {
       this.dot.setAttribute("cx", x);

@@ -68,7 +68,7 @@ function boxOf(k, columns, value, part, isLabelled) {
   box.append(draw("title", {}, `deme ${k}: ${showNumber(value)}`));
   if (!isLabelled) return [box];
   const text = Math.abs(value) >= 1e6 ? showShort(value) : showNumber(value);
-  const size = Math.min(20, (SIDE - 8) / (0.56 * text.length));
+  const size = Math.min(20, (SIDE - 6) / (0.66 * text.length));
   const tone = !isNumber(value) ? "none" : shade > 0.52 ? "dark" : "light";
   const label = draw("text", { class: `deme ${tone}`, x: x + SIDE / 2, y: y + SIDE / 2 + size / 3, "font-size": size }, text);
   return [box, label];
@@ -98,7 +98,7 @@ function oneArrow(x1, y1, x2, y2, many, age) {
   const wing = (turn) => [bx - CELL * (0.13 * ex - 0.075 * turn * ey), by - CELL * (0.13 * ey + 0.075 * turn * ex)];
   const head = [wing(1), [bx, by], wing(-1)].map((p) => p.map((q) => q.toFixed(1)).join(" ")).join("L");
   const path = `M${ax.toFixed(1)} ${ay.toFixed(1)}L${bx.toFixed(1)} ${by.toFixed(1)}M${head}`;
-  const arrow = draw("path", { d: path, "stroke-width": Math.min(4 + Math.log2(many), 9), "data-age": age });
+  const arrow = draw("path", { d: path, "stroke-width": Math.min(3 + 0.6 * Math.log2(many), 7), "data-age": age });
   arrow.style.opacity = String(1 - age / FADE);
   return arrow;
 }

@@ -2,7 +2,7 @@
 
 const WHOLE = new Intl.NumberFormat("en-GB");
 const REAL = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 6 });
-const SHORT = new Intl.NumberFormat("en-GB", { notation: "compact", maximumSignificantDigits: 3 });
+const SHORT = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
 
 export const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
@@ -15,7 +15,11 @@ export function showNumber(value) {
 export const showValues = (values) =>
   !values ? "–" : values.length === 1 ? showNumber(values[0]) : `(${values.map(showNumber).join(", ")})`;
 
-export const showShort = (value) => (isNumber(value) ? SHORT.format(value) : "–");
+export function showShort(value) {
+  if (!isNumber(value)) return "–";
+  const [size, unit] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([each]) => Math.abs(value) >= each) || [1, ""];
+  return `${SHORT.format(value / size)}${unit}`;
+}
 
 export function showTime(seconds) {
   if (!isNumber(seconds)) return "–";

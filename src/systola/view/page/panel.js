@@ -63,8 +63,8 @@ export class Panel {
         this.shown = shown;
         this.updatePicture(state, options);
         setShown(this.solution.element, Boolean(state.drawing));
-        if (state.drawing) this.solution.update(state.drawing);
       }
+      if (state.drawing) this.solution.update(state.drawing, state.drawnAt);
       this.tell(this.run.troubles);
     } catch (error) {
       console.error(error);

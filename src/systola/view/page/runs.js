@@ -3,12 +3,12 @@
 import { isNumber } from "./numbers.js";
 
 // The index of the last entry at or before a moment; -1 if there is none.
-function indexAt(entries, seconds) {
+function indexAt(entries, seconds, secondsOf = (entry) => entry.seconds) {
   let low = 0;
   let high = entries.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (entries[middle].seconds <= seconds) low = middle + 1;
+    if (secondsOf(entries[middle]) <= seconds) low = middle + 1;
     else high = middle;
   }
   return low - 1;
@@ -51,7 +51,8 @@ export class Log {
     else if (entry.kind === "end") {
       this.end = entry;
       const last = this.frames.length ? this.frames[this.frames.length - 1] : {};
-      this.frames.push({ ...entry, stage: "ended", picture: last.picture && { ...last.picture, migrations: [] } });
+      const seconds = Math.max(entry.seconds, last.seconds || 0); // frames must not go back in time
+      this.frames.push({ ...entry, seconds, stage: "ended", picture: last.picture && { ...last.picture, migrations: [] } });
     }
     if (entry.drawing) this.drawings.push({ seconds: entry.seconds, drawing: entry.drawing });
   }
@@ -123,7 +124,7 @@ export class Run {
     const frames = this.logs.map((log, k) => log.frames[places[k]]).filter(Boolean);
     const messages = this.logs.flatMap((log) => log.messages.slice(0, indexAt(log.messages, seconds) + 1));
     messages.sort((a, b) => a.seconds - b.seconds);
-    const state = { mark: `${this.version && places.join()}`, places, messages, frame: null, drawing: null, picture: null };
+    const state = { places, messages, frame: null, drawing: null, picture: null, drawnAt: null };
     if (!frames.length) return state;
     let bestLog = null;
     let best = null;
@@ -138,8 +139,14 @@ export class Run {
       evaluations: frames.reduce((sum, frame) => sum + frame.evaluations, 0),
       stage: frames.every((frame) => frame.stage === "ended") ? "ended" : best.stage,
     };
+    const value = this.objectives.length === 1 ? this.bestAt(seconds) : null; // traces are finer than frames
+    if (isNumber(value) && best.feasible && this.isBetter(value, best.best[0])) state.frame.best = [value];
     const drawn = indexAt(bestLog.drawings, seconds);
-    if (drawn >= 0) state.drawing = bestLog.drawings[drawn].drawing;
+    if (drawn >= 0) {
+      const { seconds: at, drawing } = bestLog.drawings[drawn];
+      state.drawing = drawing; // drawings come less often than better solutions
+      if (this.objectives.length === 1 && this.bestAt(at) !== state.frame.best?.[0]) state.drawnAt = at;
+    }
     state.picture = joinPictures(frames.map((frame) => frame.picture).filter(Boolean));
     return state;
   }
@@ -175,6 +182,13 @@ export class Run {
       }
       return { name: this.objectives[0].name, points: found };
     });
+  }
+
+  // The best objective, or the size of the front, at a moment.
+  bestAt(seconds) {
+    const { points } = this.series;
+    const place = indexAt(points, seconds, (point) => point[0]);
+    return place >= 0 ? points[place][1] : null;
   }
 
   // Frames with a picture of one kind up to a moment, of all processes.

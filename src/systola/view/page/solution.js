@@ -1,7 +1,7 @@
 // The best solution as its problem likes to be drawn: marks in a box.
 
 import { draw, make, write } from "./elements.js";
-import { isNumber } from "./numbers.js";
+import { isNumber, showTime } from "./numbers.js";
 
 const colourOf = (mark) => (isNumber(mark.colour) ? `c${mark.colour}` : "ink");
 
@@ -13,7 +13,11 @@ export class Solution {
     this.drawn = null;
   }
 
-  update(drawing) {
+  // `at` is when it was the best, if there is a better one by now.
+  update(drawing, at) {
+    const caption = `Best solution${isNumber(at) ? ` after ${showTime(at)}` : ""}${drawing.caption ? `: ${drawing.caption}` : ""}`;
+    write(this.caption, caption);
+    this.svg.setAttribute("aria-label", `Drawing, ${caption}`);
     if (drawing === this.drawn) return;
     this.drawn = drawing;
     const { width, height, marks } = drawing;
@@ -22,9 +26,6 @@ export class Solution {
     this.svg.setAttribute("viewBox", `${-room} ${-room} ${width + 2 * room} ${height + 2 * room}`);
     this.svg.style.maxWidth = `${Math.min((26 * width) / height, 80)}rem`;
     this.svg.replaceChildren(...marks.flatMap((mark) => MARKS[mark.mark](mark, size)));
-    const caption = drawing.caption || "";
-    write(this.caption, caption ? `Best solution: ${caption}` : "Best solution");
-    this.svg.setAttribute("aria-label", `Drawing of the best solution${caption ? `: ${caption}` : ""}`);
   }
 }
 

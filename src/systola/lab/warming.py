@@ -11,13 +11,14 @@ import numpy as np
 
 from systola.backends.cpu import CpuSession
 from systola.backends.session import IMMIGRATION, Setup
+from systola.choice import fit
 from systola.engines.engine import Engine
 from systola.engines.pareto import PLS
 from systola.engines.race import Race
 from systola.errors import InputError
 from systola.islands.islands import Islands
 from systola.jit.cache import cache_folder, size_on_disk
-from systola.jit.environment import check_environment
+from systola.jit.environment import check_environment, most_compilers
 from systola.model.problem import Problem, senses_of, space_of
 from systola.pareto.archive import nondominated
 from systola.run.arguments import check_backend, within_memory
@@ -27,7 +28,6 @@ from systola.run.compilers import Compilers, Job, tell_nobody
 from systola.run.faults import explaining_errors
 from systola.run.probing import measures_of
 from systola.run.signals import interruptible
-from systola.solve import fit
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def warm(
         if cache_folder() is None:
             raise InputError("compiled kernels have no place on disk; set SYSTOLA_CACHE_DIR to a folder of yours")
         began, (kernels, size) = time.perf_counter(), size_on_disk()
-        compilers = Compilers(threads or numba.config.NUMBA_NUM_THREADS)
+        compilers = Compilers(most_compilers(threads or numba.config.NUMBA_NUM_THREADS))
         try:
             compiled, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), "cpu")
             if compiled:
