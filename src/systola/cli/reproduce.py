@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import textwrap
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -198,7 +199,7 @@ def _show(paper: str, made: Made, options: dict[str, Any]) -> None:
                     target = Path(options["figures"]) / f"{paper}-{_file_name(name)}.png"
                     writes.append(partial(lambda sketch, path: save(sketch.draw(), path), one, target))
                     told = f"{told} ({target})"
-                rendered += [f"{told}\n"] if form == "text" else []
+                rendered += [f"{textwrap.fill(told, 120)}\n"] if form == "text" else []
         texts += ["\n".join(rendered)]
         if options["output"] and _tables(products):
             target = Path(options["output"]) / f"{paper}-{_file_name(name)}.{_SUFFIXES[form]}"
