@@ -29,8 +29,8 @@ from systola.run.log_reading import LogReader
 from systola.run.log_thinning import thinned
 from systola.run.result import Result
 
-SHARE = 0.009  # of the time may be spent in here, the first frame and the end not counted
-_FRAMES_SHARE = 0.006
+SHARE = 0.007  # of the time may be spent in here, the first frame and the end not counted
+_FRAMES_SHARE = 0.005
 MOST_FRAMES = 4096
 MOST_BYTES = 32 * 2**20
 _MOST_MESSAGES = 1000
