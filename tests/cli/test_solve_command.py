@@ -177,7 +177,7 @@ def test_a_sweep_over_weights(call, solve):
     assert code == 0
     assert len(out.splitlines()) == 4
     assert "at least 2 weights" in refused(call(*SWEEP[:-1], 1, "--quiet"))
-    assert "a problem with a weight" in refused(call("knapsack:100-1000", "--sweep", 3, "--quiet"))
+    assert "a problem with several objectives" in refused(call("knapsack:100-1000", "--sweep", 3, "--quiet"))
 
 
 @pytest.mark.parametrize("option", ["--output", "--checkpoint", "--backend", "0"])
@@ -240,7 +240,7 @@ def test_options_override_the_configuration(solve, tmp_path):
     )
     facts = solve("knapsack:100-1000", "--config", path, "--iterations", 2, "--set", "size=8")
     assert (facts["instance"], facts["algorithm"], facts["seed"]) == ("knapsack:100-1000", "rs", 5)
-    assert (facts["iterations"], facts["parameters"]) == (2, {"size": 8})
+    assert (facts["iterations"], facts["parameters"]) == (2, {"size": 8, "sampling": "constructed"})
 
 
 @pytest.mark.parametrize(
