@@ -140,7 +140,7 @@ def test_generate(call):
     _, out, _ = call("instances", "generate")
     assert "knapsack:ITEMS-SPREAD" in out
     usages = [entry["usage"] for entry in json.loads(call("instances", "generate", "--json")[1])]
-    kinds = [*["flowshop"] * 2, "gap", "knapsack", "mkp", "mmdp", "nrp", *["qap"] * 3]
+    kinds = [*["flowshop"] * 2, "gap", *["knapsack"] * 2, "mkp", "mmdp", "nrp", *["qap"] * 3]
     assert [usage.partition(":")[0] for usage in usages] == kinds
 
 

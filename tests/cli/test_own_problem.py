@@ -258,7 +258,7 @@ def test_an_engine_of_ones_own_in_a_configuration(call):
     assert 'algorithm = "mine.py:Mine"' in text
     Path("run.toml").write_text(text)
     args = ["--algorithm", "mine.py:Mine", "--config", "run.toml", "--backend", "python", "--json"]
-    assert json.loads(call("solve", *args)[1])["parameters"] == {"size": 5}
+    assert json.loads(call("solve", *args)[1])["parameters"]["size"] == 5
 
 
 def test_no_other_file_executes_code(call):

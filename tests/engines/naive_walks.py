@@ -25,6 +25,7 @@ class World:
     preference: Callable[[Solution], Any] = lambda x: ()  # larger is better, among solutions of equal fitness
     beats: Callable[[Solution, Solution], bool] | None = None  # whether a climb goes from the second to the first
     measures: Callable[[Solution], list[Any]] = lambda x: []
+    place: Callable[[Solution, int], int] = lambda x, item: 0  # where an order gets one more item
     low: Sequence[int] = field(default_factory=list)  # of integers
     high: Sequence[int] = field(default_factory=list)
     kind: str = "permutation"  # or "bits", "integers"
@@ -189,7 +190,8 @@ def hill(
 
 
 def put_best(world: World, x: Solution, item: int) -> Solution:
-    return max(([*x[:p], item, *x[p:]] for p in range(len(x) + 1)), key=world.fitness)
+    place = world.place(x, item)
+    return [*x[:place], item, *x[place:]]
 
 
 def improved(world: World, x: Solution, drawn: list[int]) -> Solution:

@@ -32,9 +32,11 @@ class Flipped(sy.Problem):
     weights: np.ndarray
     capacity: int
     evaluate = sy.Knapsack.evaluate
-    fitness = sy.Knapsack.fitness
     violation = sy.Knapsack.violation
     capabilities = (sy.Flips(sy.Knapsack.flip),)
+
+    def fitness(self, measures):
+        return measures[0] - self.violation(measures) * self.capacity
 
 
 def streams(problem, design, session, step):

@@ -131,6 +131,7 @@ def world_of(problem):
     world = naive_walks.World(
         lambda x: senses_of(problem)[0] * measures(tuple(x))[0],
         measures=lambda x: list(measures(tuple(x))),
+        place=lambda x, item: naive_flowshop.best_place(problem, x, item),
         low=low,
         high=high,
         kind=kind,

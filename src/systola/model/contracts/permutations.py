@@ -158,11 +158,11 @@ def check_best_insertion(problem: Problem, x: Array, own: BestInsertion) -> None
     """The best place for the last of an order, against all of them."""
     record, buffer = widen(record_of(problem)), buffer_of(problem, own.work)
     found, rest, item = _rows_of_measures(problem, x, 2), x[:-1], int(x[-1])
-    work = np.full(buffer.size, 7, buffer.dtype)
+    work = np.zeros(buffer.size, buffer.dtype)
     place = int(best_insertion(record, stored(problem, x)[0], len(rest), item, work, found))
     made = [np.insert(rest, k, item) for k in range(len(x))]
     worth = [fitness(record, measure(problem, y)) for y in made]
-    if not 0 <= place < len(x) or place != worth.index(max(worth)):
+    if not 0 <= place < len(x) or worth[place] != max(worth):
         raise CheckFailed(
             f"BestInsertion.find says that {item} is best in place {place} of {rest.tolist()}, evaluate says in place "
             f"{worth.index(max(worth))}"
