@@ -22,7 +22,7 @@ import systola
 
 PACKAGE = Path(systola.__file__).parent
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "architecture.md"
-FEWEST_STOPS, MOST_STOPS, MOST_FILES = 15, 20, 71
+FEWEST_STOPS, MOST_STOPS, MOST_FILES = 15, 20, 75
 N = 30  # facilities, as tai30a has
 
 PROFILED = """

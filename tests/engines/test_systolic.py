@@ -36,7 +36,7 @@ class Flipped(sy.Problem):
     capabilities = (sy.Flips(sy.Knapsack.flip),)
 
     def fitness(self, measures):
-        return measures[0] - self.violation(measures) * self.capacity
+        return measures[0] - max(measures[1] - self.capacity, 0) * self.capacity
 
 
 def streams(problem, design, session, step):
