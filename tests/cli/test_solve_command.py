@@ -475,6 +475,7 @@ def test_a_full_disk_for_the_output(call):
     assert "No space left" in err
 
 
+@pytest.mark.long
 def test_workers_change_nothing(solve, tmp_path):
     """Nor does a configuration that says the same."""
     facts = solve("knapsack:30-100", "--workers", 2, "--evaluation-seconds", 60)

@@ -22,7 +22,9 @@ def test_on_a_gpu(engine):
     check_on_gpu(PROBLEMS["tour"], engine)
 
 
-@pytest.mark.parametrize("engine", SMALL, ids=lambda engine: engine.name)
+@pytest.mark.parametrize(
+    "engine", [SMALL[0], pytest.param(SMALL[1], marks=pytest.mark.long)], ids=lambda engine: engine.name
+)
 def test_they_keep_the_contract_of_engines(engine):
     check_engine(engine, PROBLEMS["cover"])
 

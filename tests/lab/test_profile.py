@@ -38,6 +38,7 @@ def test_shares():
     assert Profile([(3.0, 1.0, 1.0), (2.0, 1.0, 1.0), (90.0, 1.0, 1.0)], 1, []).step == 3
 
 
+@pytest.mark.long
 def test_parts_leave_the_archive_alone(line):
     engine = sy.PLS()
     run = session_of(line, engine.prepare(line))

@@ -93,6 +93,7 @@ class TestRefinement:
             _, state, _ = refined(problem, every[0], 20_000, seed, compiled)
             assert fitness_of(problem, state) == best
 
+    @pytest.mark.long
     def test_same_on_every_number_of_threads(self):
         problem = generate("d", 5, 30, seed=2)
         engine = replace(integer_memetic(problem), local_search_steps=150)

@@ -492,6 +492,7 @@ def test_a_real_full_disk(tiny_disk):
     assert story(solve(resume=path)) == story(solve())
 
 
+@pytest.mark.long
 def test_a_real_full_disk_on_the_command_line(tiny_disk):
     path = tiny_disk / "run.checkpoint"
     base = ["mmdp:120", "--set", "length=20", "--set", "width=3", "--json"]
