@@ -58,7 +58,7 @@ class Case:
 def make_deck() -> list[Case]:
     """Each engine on two of the binary instances and on every other one that it is for; demes; comparisons."""
     pairs = [(BINARY[(k + shift) % 4], engine) for k, engine in enumerate(BINARY_ENGINES) for shift in (0, 2)]
-    pairs += [("mkp:60x5", "auto"), ("knapsack:100-1000", "race"), ("knapsack:pisinger-16-10000-1000@50", "exact")]
+    pairs += [("mkp:60x5", "auto"), ("knapsack:100-1000", "race"), ("knapsack:pisinger-16-10000-100000@50", "exact")]
     pairs += [(instance, engine) for instance, engines in OTHERS.items() for engine in engines]
     pairs += [(f"{DECLARED}:Tour", "tour"), (f"{DECLARED}:Agreement", "its"), (f"{DECLARED}:Tour", "sa")]
     deck = [solve_case(instance, engine) for instance, engine in pairs]

@@ -164,7 +164,9 @@ class Soak:
             if done is None or trial.findings:
                 raise RuntimeError(f"a run in peace failed: {trial.findings}")
             seconds = seconds_of(trial.state) / 2 if case.kind == "compare" else done.output["seconds"]
-            if attempt > 0 and seconds >= self.span / 2:
+            # What proves its solution best ends by itself, however many iterations it may make.
+            is_over = case.kind == "solve" and done.output["stop"] == "finished"
+            if attempt > 0 and (seconds >= self.span / 2 or is_over):
                 break
             iterations = max(2 * iterations, int(iterations * min(30.0, self.span / max(seconds, 1e-3))))
         expected = rows_of(trial.state) if case.kind == "compare" else told(done.output)
