@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from systola.errors import InputError
 from systola.view.browser import open_browser
 from systola.view.logs import MOST_LOGS, Logs
-from systola.view.server import PageServer
+
+if TYPE_CHECKING:
+    from systola.view.server import PageServer
 
 
 def watch(*logs: str | Path, port: int = 0, browser: bool = True) -> PageServer:
@@ -36,6 +39,8 @@ def watch(*logs: str | Path, port: int = 0, browser: bool = True) -> PageServer:
     ...     print(page.url.startswith("http://127.0.0.1:"))
     True
     """
+    from systola.view.server import PageServer  # a web server, which few programs need
+
     for log in logs:
         if not isinstance(log, (str, Path)):
             raise InputError(f"a log must be a path, but got {log!r}")
