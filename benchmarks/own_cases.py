@@ -129,6 +129,8 @@ class Case:
     problem: sy.Problem
     plain: Callable[[list[int]], tuple[int, int]]
     known: int | None = None  # the best value, where it is known by construction or from a library
+    whose: str = "best known"  # whose that is
+    unit: int = 1  # how much of the objective makes one of what is counted
 
 
 def _random(stream: str, seed: int) -> np.random.Generator:

@@ -26,7 +26,7 @@ def usual_file() -> Path:
 def reference(case: Case, kept: Path) -> tuple[int, str]:
     """The value to compare with, and whose it is."""
     if case.known is not None:
-        return case.known, "best known"
+        return case.known, case.whose
     name, find = _FINDERS[type(case.problem)]
     return remembered(case, name, find, kept), name
 

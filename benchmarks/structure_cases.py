@@ -1,15 +1,16 @@
 """Problems that declare their structure instead of writing `evaluate`, instances of them, and plain objectives.
 
-Where `own_cases.py` has the same problem with `evaluate`, its generator and its plain objective are taken, so that both
-benchmarks run on the same instances. The plain objectives share no line with the declared parts.
+Where `own_cases.py` has the same problem with `evaluate`, its data, its generator and its plain objective are taken, so
+that both benchmarks run on the same instances; where the gallery has the same structure, its class. The plain
+objectives share no line with the declared parts.
 """
 
 from __future__ import annotations
 
 import csv
 import math
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,52 +20,36 @@ import own_cases
 import systola as sy
 from own_cases import SHARED, Case
 
+sys.path.append(str(Path(__file__).parents[1] / "examples/gallery"))
+
+import facility_location
+from bin_packing import BinPacking
+from graph_colouring import Colouring
+from job_shop import JobShop
+from set_covering import Cover
+from timetabling import Timetable
+from vehicle_routing import Routes
+from weighted_tardiness import Tardiness
+
 _STREAMS = ("routing", "facility", "bins", "tsptw", "timetable")  # of random numbers, one for each generator
 
 
-class Tour(sy.Problem):
-    encoding = sy.Permutation("distances")
-    sense = sy.MINIMISE
-    distances: np.ndarray
-
+class Tour(own_cases.TSP):
     def link(self, a, b):
         return self.distances[a, b]
 
     structure = sy.Chain(link, symmetric=True)
 
 
-class DirectedTour(sy.Problem):
-    encoding = sy.Permutation("distances")
-    sense = sy.MINIMISE
-    distances: np.ndarray
-
-    def link(self, a, b):
-        return self.distances[a, b]
-
-    structure = sy.Chain(link)
+class DirectedTour(own_cases.TSP):
+    structure = sy.Chain(Tour.link)
 
 
-class SetCovering(sy.Problem):
-    encoding = sy.Binary("costs")
-    sense = sy.MINIMISE
-    costs: np.ndarray
-    covers: np.ndarray  # rows x columns, 0 or 1
-
-    structure = [sy.Linear("costs"), sy.Linear("covers", ">=", 1)]
-
-
-class QUBO(sy.Problem):
-    encoding = sy.Binary("q")
-    q: np.ndarray
-
+class QUBO(own_cases.QUBO):
     structure = sy.Quadratic("q")
 
 
-class MaxSat(sy.Problem):
-    encoding = sy.Binary("n")
-    n: int
-    clauses: np.ndarray  # a row each; 3 is the third variable, -3 its negation
-
+class MaxSat(own_cases.MaxSat):
     def satisfied(self, x, c):
         for k in range(3):
             literal = self.clauses[c, k]
@@ -75,126 +60,11 @@ class MaxSat(sy.Problem):
     structure = sy.Terms(satisfied, reads=lambda problem: np.abs(problem.clauses) - 1)
 
 
-class Colouring(sy.Problem):
-    encoding = sy.Integers("n", 0, "last")
-    sense = sy.MINIMISE
-    n: int
-    last: int  # colours are 0..last
-    edges: np.ndarray
-
-    def clash(self, colour, e):
-        return 1 if colour[self.edges[e, 0]] == colour[self.edges[e, 1]] else 0
-
-    structure = sy.Terms(clash, reads="edges")
-
-
-class WeightedTardiness(sy.Problem):
-    encoding = sy.Permutation("times")
-    sense = sy.MINIMISE
-    times: np.ndarray
-    weights: np.ndarray
-    due: np.ndarray
-
-    def finish(self, state, job):  # state: the clock
-        state[0] += self.times[job]
-        return self.weights[job] * max(state[0] - self.due[job], 0)
-
-    structure = sy.Passage(finish, state=1)
-
-
-class JobShop(sy.Problem):
-    encoding = sy.Permutation("times")  # the k-th entry of a job in the order is its k-th operation, whichever it names
-    sense = sy.MINIMISE
-    jobs: int
-    machines: int
-    machine: np.ndarray  # of each operation, job after job
-    times: np.ndarray
-
-    def schedule(self, state, item):  # state: when jobs are ready, when machines are, how many operations jobs have had
-        job = item // self.machines
-        done = self.jobs + self.machines + job
-        operation = job * self.machines + state[done]
-        place = self.jobs + self.machine[operation]
-        state[job] = state[place] = max(state[job], state[place]) + self.times[operation]
-        state[done] += 1
-        return 0
-
-    def makespan(self, state):
-        last = 0
-        for job in range(self.jobs):
-            last = max(last, state[job])
-        return last
-
-    structure = sy.Passage(schedule, state=lambda problem: 2 * problem.jobs + problem.machines, end=makespan)
-
-
-class Routing(sy.Problem):
-    encoding = sy.Permutation("places")  # customers, then visits to the depot, one less than there are vehicles
-    sense = sy.MINIMISE
-    places: int
-    capacity: int
-    demands: np.ndarray
-    distances: np.ndarray  # the depot is the last
-
-    def link(self, a, b):
-        depot = len(self.demands)
-        return self.distances[min(a, depot), min(b, depot)]
-
-    def end(self, a):
-        return self.distances[min(a, len(self.demands)), len(self.demands)]
-
-    def load(self, state, item):  # state: the load since the depot
-        if item >= len(self.demands):
-            state[0] = 0
-            return 0
-        before = max(state[0] - self.capacity, 0)
-        state[0] += self.demands[item]
-        return max(state[0] - self.capacity, 0) - before
-
-    structure = [sy.Chain(link, cyclic=False, symmetric=True, first=end, last=end), sy.Passage(load, hard=True)]
-
-
-class Facilities(sy.Problem):
-    encoding = sy.Binary("fixed")
-    sense = sy.MINIMISE
-    fixed: np.ndarray
-    costs: np.ndarray  # customers x facilities
-    unserved: int  # what a customer costs while nothing is open
-
-    def serve(self, is_open, customer):
-        cheapest = self.unserved
-        for f in range(len(self.fixed)):
-            if is_open[f]:
-                cheapest = min(cheapest, self.costs[customer, f])
-        return cheapest
-
+class Facilities(facility_location.Facilities):
     structure = [
-        sy.Linear("fixed"),
-        sy.Terms(serve, reads=lambda problem: np.tile(np.arange(len(problem.fixed)), (len(problem.costs), 1))),
+        *facility_location.Facilities.structure,
         sy.Linear(lambda problem: np.ones((1, len(problem.fixed)), np.int64), ">=", 1),
     ]
-
-
-class BinPacking(sy.Problem):
-    """Bins count for `unit` each; what is below that prefers a full and an empty bin to two half full ones."""
-
-    encoding = sy.Integers("sizes", 0, "last")
-    sense = sy.MINIMISE
-    sizes: np.ndarray
-    capacity: int
-    last: int  # bins are 0..last
-    unit: int
-
-    def size(self, i, v):
-        return self.sizes[i]
-
-    def cost(self, v, load):
-        return self.unit + self.capacity**2 - min(load, self.capacity) ** 2 if load else 0
-
-    def excess(self, v, load):
-        return max(load - self.capacity, 0)
-
-    structure = [sy.Groups(size, cost), sy.Groups(size, excess, hard=True)]
 
 
 class TimeWindows(sy.Problem):
@@ -217,81 +87,48 @@ class TimeWindows(sy.Problem):
     structure = [sy.Chain(link), sy.Passage(visit, state=2, hard=True)]
 
 
-class Timetable(sy.Problem):
-    encoding = sy.Integers("students", 0, "last")  # a value is a room at an hour
-    sense = sy.MINIMISE
-    students: np.ndarray  # of each event
-    pairs: np.ndarray  # events with students in common
-    common: np.ndarray  # how many
-    seats: np.ndarray  # of each value
-    hour: np.ndarray  # of each value; no two days have hours in a row
-    last: int
-
-    def in_a_row(self, x, k):
-        return self.common[k] * (abs(self.hour[x[self.pairs[k, 0]]] - self.hour[x[self.pairs[k, 1]]]) == 1)
-
-    def clash(self, x, k):
-        return self.common[k] * (self.hour[x[self.pairs[k, 0]]] == self.hour[x[self.pairs[k, 1]]])
-
-    def places(self, i, v):  # as if for two where not all have a seat
-        return 1 if self.students[i] <= self.seats[v] else 2
-
-    def over(self, v, load):
-        return max(load - 1, 0)
-
-    structure = [sy.Terms(in_a_row, "pairs"), sy.Terms(clash, "pairs", hard=True), sy.Groups(places, over, hard=True)]
-
-
-@dataclass(frozen=True)
-class StructureCase(Case):
-    """A case that says whose its known value is, and how much of the objective makes one of what is counted."""
-
-    whose: str = "best known"
-    unit: int = 1
-
-
 def _random(stream: str, seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, len(own_cases._STREAMS) + _STREAMS.index(stream)])
 
 
-def _as(case: Case, problem: sy.Problem, name: str | None = None) -> StructureCase:
+def _as(case: Case, problem: sy.Problem, name: str | None = None) -> Case:
     """A case of `own_cases.py`, stated in the other way."""
-    return StructureCase(name or case.name, problem, case.plain, case.known)
+    return Case(name or case.name, problem, case.plain, case.known)
 
 
-def tsp(n: int, seed: int) -> StructureCase:
+def tsp(n: int, seed: int) -> Case:
     case = own_cases.tsp(n, seed)
     return _as(case, Tour(case.problem.distances))
 
 
-def set_covering(rows: int, columns: int, seed: int) -> StructureCase:
+def set_covering(rows: int, columns: int, seed: int) -> Case:
     case = own_cases.set_covering(rows, columns, seed)
     starts, members = case.problem.starts, case.problem.members
     covers = np.zeros((rows, columns), np.int64)
     covers[np.repeat(np.arange(rows), np.diff(starts)), members] = 1
-    return _as(case, SetCovering(case.problem.costs, covers))
+    return _as(case, Cover(case.problem.costs, covers))
 
 
-def qubo(n: int, seed: int) -> StructureCase:
+def qubo(n: int, seed: int) -> Case:
     case = own_cases.qubo(n, seed)
     return _as(case, QUBO(case.problem.q), f"qubo{n}")
 
 
-def maxsat(n: int, clauses: int, seed: int) -> StructureCase:
+def maxsat(n: int, clauses: int, seed: int) -> Case:
     case = own_cases.maxsat(n, clauses, seed)
     return _as(case, MaxSat(n, case.problem.clauses))
 
 
-def colouring(n: int, p: float, colours: int, seed: int) -> StructureCase:
+def colouring(n: int, p: float, colours: int, seed: int) -> Case:
     case = own_cases.colouring(n, p, colours, seed)
     return _as(case, Colouring(n, case.problem.last, case.problem.edges))
 
 
-def wt100(folder: Path = SHARED) -> list[StructureCase]:
+def wt100(folder: Path = SHARED) -> list[Case]:
     """All 125, in the order of the file."""
     fifths = [own_cases.wt100(seed, folder) for seed in range(1, 6)]
     return [
-        _as(case, WeightedTardiness(case.problem.times, case.problem.weights, case.problem.due))
+        _as(case, Tardiness(case.problem.times, case.problem.weights, case.problem.due))
         for group in zip(*fifths, strict=True)
         for case in group
     ]
@@ -312,35 +149,37 @@ def _tour_length(distances: np.ndarray) -> Callable[[list[int]], tuple[int, int]
     return plain
 
 
-def tsplib(name: str, folder: Path = SHARED) -> list[StructureCase]:
+def _section(path: Path, title: str, kind: str) -> str:
+    """What follows a title in a file of TSPLIB, whose head must name this kind of distances."""
+    head, _, rest = path.read_text().partition(title)
+    if kind not in head:
+        raise SystemExit(f"{path.name} has other distances than {kind}")
+    return rest.partition("EOF")[0]
+
+
+def tsplib(name: str, folder: Path = SHARED) -> list[Case]:
     """A symmetric instance; EUC_2D rounds each distance to the nearest integer, halves up."""
     path = folder / f"tsp/{name}.tsp"
     if not path.exists():
         return []
-    head, _, rest = path.read_text().partition("NODE_COORD_SECTION")
-    if "EUC_2D" not in head:
-        raise SystemExit(f"{path.name} has other distances than EUC_2D")
-    rows = [line.split() for line in rest.partition("EOF")[0].strip().splitlines()]
+    rows = [line.split() for line in _section(path, "NODE_COORD_SECTION", "EUC_2D").strip().splitlines()]
     x, y = np.array([row[1:3] for row in rows], float).T
     distances = np.floor(np.sqrt((x[:, None] - x) ** 2 + (y[:, None] - y) ** 2) + 0.5).astype(np.int64)
-    return [StructureCase(name, Tour(distances), _tour_length(distances), _best_known(path.parent, name))]
+    return [Case(name, Tour(distances), _tour_length(distances), _best_known(path.parent, name))]
 
 
-def atsplib(name: str, folder: Path = SHARED) -> list[StructureCase]:
+def atsplib(name: str, folder: Path = SHARED) -> list[Case]:
     """An asymmetric instance. No tour uses the diagonal, which holds large numbers in some files: it becomes 0."""
     path = folder / f"tsp/{name}.atsp"
     if not path.exists():
         return []
-    head, _, rest = path.read_text().partition("EDGE_WEIGHT_SECTION")
-    if "FULL_MATRIX" not in head:
-        raise SystemExit(f"{path.name} is no full matrix")
-    numbers = np.array(rest.partition("EOF")[0].split(), np.int64)
+    numbers = np.array(_section(path, "EDGE_WEIGHT_SECTION", "FULL_MATRIX").split(), np.int64)
     distances = numbers.reshape(math.isqrt(len(numbers)), -1)
     np.fill_diagonal(distances, 0)
-    return [StructureCase(name, DirectedTour(distances), _tour_length(distances), _best_known(path.parent, name))]
+    return [Case(name, DirectedTour(distances), _tour_length(distances), _best_known(path.parent, name))]
 
 
-def job_shop(name: str, folder: Path = SHARED) -> list[StructureCase]:
+def job_shop(name: str, folder: Path = SHARED) -> list[Case]:
     path = folder / f"jsp/{name}"
     if not path.exists():
         return []
@@ -360,14 +199,14 @@ def job_shop(name: str, folder: Path = SHARED) -> list[StructureCase]:
 
     machine, times = np.array(rows).reshape(-1, 2).T
     problem = JobShop(jobs, machines, machine.copy(), times.copy())
-    return [StructureCase(name, problem, plain, _best_known(path.parent, name))]
+    return [Case(name, problem, plain, _best_known(path.parent, name))]
 
 
 def _rounded_distances(places: np.ndarray) -> np.ndarray:
     return np.rint(np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))).astype(np.int64)
 
 
-def routing(n: int, seed: int) -> StructureCase:
+def routing(n: int, seed: int) -> Case:
     """Customers and depot in a square of 1,000, demands 1..100, ten customers a vehicle, two vehicles to spare."""
     random = _random("routing", seed)
     distances = _rounded_distances(random.random((n + 1, 2)) * 1_000)
@@ -387,10 +226,10 @@ def routing(n: int, seed: int) -> StructureCase:
         overloaded = sum(sum(asked[c] for c in route) > capacity for route in routes)
         return length, overloaded + int(sorted(order) != list(range(n + vehicles - 1)))
 
-    return StructureCase(f"routing{n}", Routing(n + vehicles - 1, capacity, demands, distances), plain)
+    return Case(f"routing{n}", Routes(n + vehicles - 1, capacity, demands, distances), plain)
 
 
-def facilities(count: int, customers: int, seed: int) -> StructureCase:
+def facilities(count: int, customers: int, seed: int) -> Case:
     """Uncapacitated, in a square of 1,000; a customer costs its distance times what it asks for."""
     random = _random("facility", seed)
     places = random.random((count + customers, 2)) * 1_000
@@ -404,7 +243,7 @@ def facilities(count: int, customers: int, seed: int) -> StructureCase:
         served = sum(min(row[f] for f in chosen) if chosen else dearest for row in table)
         return served + sum(prices[f] for f in chosen), int(not chosen)
 
-    return StructureCase("facility", Facilities(fixed, costs, dearest), plain)
+    return Case("facility", Facilities(fixed, costs, dearest), plain)
 
 
 def _bins_at_least(sizes: list[int], capacity: int) -> int:
@@ -419,7 +258,7 @@ def _bins_at_least(sizes: list[int], capacity: int) -> int:
     return best
 
 
-def bins(n: int, seed: int) -> StructureCase:
+def bins(n: int, seed: int) -> Case:
     """Falkenauer's uniform kind: sizes 20..100, bins of 150, a tenth more bins than the bound asks for."""
     sizes, capacity = _random("bins", seed).integers(20, 101, n).tolist(), 150
     least = _bins_at_least(sizes, capacity)
@@ -432,10 +271,10 @@ def bins(n: int, seed: int) -> StructureCase:
         return cost, sum(load > capacity for load in loads.values()) + sum(not 0 <= b < count for b in x)
 
     problem = BinPacking(sizes, capacity, count - 1, unit)
-    return StructureCase("bins", problem, plain, least, "lower bound", unit)
+    return Case("bins", problem, plain, least, "lower bound", unit)
 
 
-def time_windows(n: int, seed: int, width: int = 80) -> StructureCase:
+def time_windows(n: int, seed: int, width: int = 80) -> Case:
     """Windows around the times of a tour that goes to the second nearest place, so that it is feasible.
 
     Ways take up to a third more in one direction than as the crow flies; then no detour is shorter than the way.
@@ -469,10 +308,10 @@ def time_windows(n: int, seed: int, width: int = 80) -> StructureCase:
     value, broken = plain(tour)
     if broken:
         raise SystemExit(f"the tour that the windows of tsptw, generator {seed}, were made from breaks {broken}")
-    return StructureCase("tsptw", TimeWindows(ready, due, travel), plain, value, "made from")
+    return Case("tsptw", TimeWindows(ready, due, travel), plain, value, "made from")
 
 
-def timetable(events: int, seed: int) -> StructureCase:
+def timetable(events: int, seed: int) -> Case:
     """Students choose among the events of a hidden timetable, one at most of each hour, so that it has no clash.
 
     Its rooms have just the seats that are needed. The soft objective: students with events in two hours in a row.
@@ -511,10 +350,10 @@ def timetable(events: int, seed: int) -> StructureCase:
     week = np.arange(days * hours * rooms)
     hour_of_value = week // rooms + week // rooms // hours  # one more between days
     problem = Timetable(size, pairs, common, seats[week % rooms], hour_of_value, len(week) - 1)
-    return StructureCase("timetable", problem, plain, value, "made from")
+    return Case("timetable", problem, plain, value, "made from")
 
 
-MAKERS: dict[str, Callable[[int], list[StructureCase]]] = {
+MAKERS: dict[str, Callable[[int], list[Case]]] = {
     "tsp200": lambda seed: [tsp(200, seed)],
     "tsp500": lambda seed: [tsp(500, seed)],
     "tsp2000": lambda seed: [tsp(2000, seed)],

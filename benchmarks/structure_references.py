@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from own_cases import Case
 from own_references import NoReference, by_elkai, remembered
-from structure_cases import QUBO, Facilities, Routing, SetCovering, StructureCase, Tour
+from structure_cases import QUBO, Cover, Facilities, Routes, Tour
 
 
-def reference(case: StructureCase, seed: int, seconds: float, kept: Path) -> tuple[int, str]:
+def reference(case: Case, seed: int, seconds: float, kept: Path) -> tuple[int, str]:
     """The value to compare with, and whose it is. The tabu search has a run of its own for each seed of ours."""
     if case.known is not None:
         return case.known, case.whose
@@ -29,13 +30,13 @@ def reference(case: StructureCase, seed: int, seconds: float, kept: Path) -> tup
     if isinstance(problem, QUBO):
         name = f"dwave tabu 2 x {seconds:g} s, seed {seed}"
         return remembered(case, name, lambda case: by_dwave(case, seed, seconds), kept), name
-    if isinstance(problem, Routing):
+    if isinstance(problem, Routes):
         name = f"PyVRP 2 x {seconds:g} s"
         return remembered(case, name, lambda case: by_pyvrp(case, seconds), kept), name
     if isinstance(problem, Tour):  # ten runs of LKH take too long for many cities, and one is hardly worse there
         runs = 10 if len(problem.distances) <= 1000 else 1
         return remembered(case, "elkai", partial(by_elkai, runs=runs), kept), "elkai"
-    find = {SetCovering: cover_by_highs, Facilities: open_by_highs}[type(problem)]
+    find = {Cover: cover_by_highs, Facilities: open_by_highs}[type(problem)]
     return remembered(case, "HiGHS", find, kept), "HiGHS"
 
 
@@ -55,7 +56,7 @@ def _with_a_core(run: Callable[[float], Any], seconds: float, ahead: float = 0.0
         timeout *= seconds / max(worked, 0.1 * seconds)
 
 
-def by_dwave(case: StructureCase, seed: int, seconds: float) -> list[int]:
+def by_dwave(case: Case, seed: int, seconds: float) -> list[int]:
     """Two walks of the tabu search, with its own settings."""
     try:
         from dimod import BinaryQuadraticModel
@@ -75,7 +76,7 @@ def by_dwave(case: StructureCase, seed: int, seconds: float) -> list[int]:
     return [int(sample[i]) for i in range(len(sample))]
 
 
-def by_pyvrp(case: StructureCase, seconds: float) -> list[int]:
+def by_pyvrp(case: Case, seconds: float) -> list[int]:
     """Two runs of PyVRP, with its own settings and one vehicle more than there are visits to the depot."""
     try:
         from pyvrp import Model
@@ -108,7 +109,7 @@ def by_pyvrp(case: StructureCase, seconds: float) -> list[int]:
     return order + list(range(n + len(best.routes()) - 1, problem.places))
 
 
-def cover_by_highs(case: StructureCase) -> list[int]:
+def cover_by_highs(case: Case) -> list[int]:
     """To the proven optimum, by HiGHS as SciPy has it."""
     from scipy.optimize import LinearConstraint
     from scipy.sparse import csr_array
@@ -117,7 +118,7 @@ def cover_by_highs(case: StructureCase) -> list[int]:
     return _optimum(case, problem.costs, LinearConstraint(csr_array(problem.covers), lb=1))
 
 
-def open_by_highs(case: StructureCase) -> list[int]:
+def open_by_highs(case: Case) -> list[int]:
     """To the proven optimum. Only open facilities serve, each customer on its own: weaker models take far longer."""
     from scipy.optimize import LinearConstraint
     from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
@@ -135,7 +136,7 @@ def open_by_highs(case: StructureCase) -> list[int]:
     return chosen[:count]
 
 
-def _optimum(case: StructureCase, costs: Any, constraints: Any, integral: Any = 1) -> list[int]:
+def _optimum(case: Case, costs: Any, constraints: Any, integral: Any = 1) -> list[int]:
     from scipy.optimize import Bounds, milp
 
     found = milp(costs, constraints=constraints, integrality=integral, bounds=Bounds(0, 1), options={"mip_rel_gap": 0})

@@ -22,7 +22,8 @@ import numpy as np
 
 import baseline
 import systola as sy
-from structure_cases import StructureCase, maxsat, qubo, tsp
+from own_cases import Case
+from structure_cases import maxsat, qubo, tsp
 
 FOLDER = Path(__file__).parent / "c"
 FLAGS = ["-O3", "-march=native"]
@@ -43,7 +44,7 @@ class Search:
     """A search in C: its file, an instance, how it is handed over, and how many steps make about a second."""
 
     source: str
-    make: Callable[[int], StructureCase]
+    make: Callable[[int], Case]
     numbers: Callable[[Any, int, int], list[Any]]  # of the problem, steps and the seed: what the program reads
     wide: bool  # whether it writes numbers of 64 bits, and not a byte for each decision
     steps: int
@@ -83,7 +84,7 @@ SEARCHES = {
 }
 
 
-def run_c(search: Search, flags: list[str], case: StructureCase, steps: int, seed: int) -> Rate:
+def run_c(search: Search, flags: list[str], case: Case, steps: int, seed: int) -> Rate:
     """One run of C, once its solution is known to be worth what it reports."""
     binary = baseline.build([*FLAGS, *flags], FOLDER / search.source)
     numbers = [np.asarray(part, np.int64).ravel() for part in search.numbers(case.problem, steps, seed)]
@@ -96,7 +97,7 @@ def run_c(search: Search, flags: list[str], case: StructureCase, steps: int, see
     return Rate(value, seconds, report["steps"] / seconds, report["moves"] / seconds)
 
 
-def run_systola(search: Search, case: StructureCase, seconds: float, seed: int) -> float:
+def run_systola(search: Search, case: Case, seconds: float, seed: int) -> float:
     """Steps a second: both engines count one as an evaluation."""
     result = sy.solve(case.problem, search.engine, stop=sy.Seconds(seconds), seed=seed, threads=1)
     if case.plain(result.solution.tolist()) != (result.objective, 0):

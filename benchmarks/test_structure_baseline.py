@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import structure_speed
-from structure_cases import StructureCase, maxsat, qubo, tsp
+from own_cases import Case
+from structure_cases import maxsat, qubo, tsp
 from structure_speed import SEARCHES, Search, run_c
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
@@ -20,12 +21,12 @@ SANITIZED = [*STRICT, "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitiz
 KINDS = [(name, flags) for name, search in SEARCHES.items() for flags in search.builds.values() if "0" not in name]
 
 
-def small(name: str, n: int, seed: int) -> StructureCase:
+def small(name: str, n: int, seed: int) -> Case:
     makers = {"qubo": qubo, "tour": tsp, "maxsat": lambda n, seed: maxsat(n, 4 * n, seed)}
     return makers[name](n, seed)
 
 
-def check(search: Search, flags: list[str], case: StructureCase, steps: int) -> int:
+def check(search: Search, flags: list[str], case: Case, steps: int) -> int:
     """`run_c` raises where the table of gains went wrong: the value is the sum of what was gained."""
     return run_c(search, flags, case, steps, 1).best
 

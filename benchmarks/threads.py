@@ -1,7 +1,8 @@
 """What a second thread gives where steps are short, on a quiet machine and with one core busy: `benchmarks/threads.py`.
 
-Systolic grids of such sizes that a step takes about so long on one thread. Runs on one and on two threads take turns;
-printed are medians and how many times faster two threads are.
+Systolic grids of such sizes that a step takes about so long on one thread. Runs on one thread, on two, and on as many
+as pay, which is what a run does that is not told how many, take turns; printed are medians and how many times faster
+than one thread they are.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from systola.backends.session import Setup
 from systola.formats.catalog import open_instance
 
 
-def open_session(cells: int, threads: int) -> CpuSession:
+def open_session(cells: int, threads: int | None) -> CpuSession:
     problem = open_instance("knapsack:100-1000").problem
     design = sy.SGS("B", length=cells, width=1).prepare(problem)
     session = CpuSession(Setup(problem, design, 2, np.int64, 1), threads)
@@ -65,15 +66,18 @@ def main() -> None:
             time.sleep(1)
         for wanted in args.microseconds:
             cells = find_size(wanted * 1e-6)
-            sessions = {threads: open_session(cells, threads) for threads in (1, 2)}
+            sessions = {threads: open_session(cells, threads) for threads in (1, 2, None)}
             steps = max(1000, int(0.1 / (wanted * 1e-6)))
-            seconds: dict[int, list[float]] = {1: [], 2: []}
+            seconds: dict[int | None, list[float]] = {threads: [] for threads in sessions}
             for _ in range(args.pairs):
                 for threads, session in sessions.items():
                     seconds[threads].append(pace(session, steps))
-            one, two = (statistics.median(seconds[threads]) for threads in (1, 2))
+            one, two, free = (statistics.median(taken) for taken in seconds.values())
             state = "one core busy" if busy else "quiet"
-            print(f"{state:14} {one * 1e6:7.1f} us a step on one thread, {two * 1e6:7.1f} on two: {one / two:.2f}x")
+            print(
+                f"{state:14} {one * 1e6:7.1f} us a step on one thread, {two * 1e6:7.1f} on two: {one / two:.2f}x;"
+                f" {free * 1e6:7.1f} on as many as pay: {one / free:.2f}x"
+            )
         if busy:
             load.kill()
 

@@ -1,5 +1,6 @@
 /*
- * Binary files of integers and of solutions, one byte per bit: read and written whole, or not at all.
+ * Binary files of integers and of solutions, one byte per bit: read and written whole, or not at all. A program is
+ * given the name of one to read and of one to write.
  */
 #ifndef BITS_H
 #define BITS_H
@@ -7,6 +8,40 @@
 #include "common.h"
 
 typedef unsigned char Bit;
+
+static FILE *open_input(int argc, char **argv)
+{
+    FILE *file;
+
+    if (argc != 3)
+        die("usage: " PROGRAM " input.bin output.bin");
+    file = fopen(argv[1], "rb");
+    if (file == NULL)
+        die("cannot open the input file");
+    return file;
+}
+
+static void close_input(FILE *file)
+{
+    if (fgetc(file) != EOF)
+        die("the input file is too long");
+    fclose(file);
+}
+
+static FILE *create_output(char **argv)
+{
+    FILE *file = fopen(argv[2], "wb");
+
+    if (file == NULL)
+        die("cannot create the output file");
+    return file;
+}
+
+static void close_output(FILE *file)
+{
+    if (fclose(file) != 0)
+        die("cannot write the output file");
+}
 
 static void read_exactly(void *p, size_t size, size_t count, FILE *file)
 {

@@ -27,9 +27,13 @@ static void *allocate(size_t count, size_t size)
     return p;
 }
 
-static inline double seconds_between(const struct timespec *start, const struct timespec *stop)
+/* Seconds since some moment. */
+static inline double now(void)
 {
-    return (double)(stop->tv_sec - start->tv_sec) + 1e-9 * (double)(stop->tv_nsec - start->tv_nsec);
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 #endif

@@ -21,6 +21,7 @@
 #define PROGRAM "maxsat_tabu"
 #include "bits.h"
 #include "random.h"
+#include "tabu.h"
 
 typedef struct {
     size_t n, clauses, k;
@@ -119,25 +120,6 @@ static void add_gains(const Problem *problem, Search *search, size_t clause, int
 }
 #endif
 
-/* The variable to flip, or n if all are tabu. */
-static size_t choose(Search *search, size_t n, int32_t step, int32_t enough)
-{
-    const int32_t *restrict gain = search->gain, *restrict until = search->until;
-    int32_t *restrict allowed = search->allowed;
-    int32_t largest = INT_MIN;
-
-    for (size_t i = 0; i < n; i++) {
-        int32_t value = (until[i] < step) | (gain[i] >= enough) ? gain[i] : INT_MIN;
-        allowed[i] = value;
-        largest = value > largest ? value : largest;
-    }
-    if (largest == INT_MIN)
-        return n;
-    for (size_t i = 0;; i++)
-        if (allowed[i] == largest)
-            return i;
-}
-
 static void flip(const Problem *problem, Search *search, size_t v)
 {
     int32_t first = problem->starts[v], last = problem->starts[v + 1];
@@ -162,18 +144,12 @@ int main(int argc, char **argv)
     Problem problem;
     Search search;
     Bit *best;
-    FILE *file;
+    FILE *file = open_input(argc, argv);
     int64_t size, clauses, k, steps;
     int32_t value = 0, record;
-    struct timespec start, stop;
-    double seconds;
+    double began, seconds;
     size_t n;
 
-    if (argc != 3)
-        die("usage: maxsat_tabu input.bin output.bin");
-    file = fopen(argv[1], "rb");
-    if (file == NULL)
-        die("cannot open the input file");
     size = read_int64(file);
     clauses = read_int64(file);
     k = read_int64(file);
@@ -184,9 +160,7 @@ int main(int argc, char **argv)
     seed_random((uint64_t)read_int64(file));
     n = (size_t)size;
     problem = read_problem(n, (size_t)clauses, (size_t)k, file);
-    if (fgetc(file) != EOF)
-        die("the input file is too long");
-    fclose(file);
+    close_input(file);
 
     search.x = allocate(n, 1);
     search.gain = allocate(n, sizeof *search.gain);
@@ -204,9 +178,9 @@ int main(int argc, char **argv)
     record = value;
     memcpy(best, search.x, n);
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    began = now();
     for (int32_t step = 1; step <= steps; step++) {
-        size_t chosen = choose(&search, n, step, record - value + 1);
+        size_t chosen = choose_flip(search.gain, search.until, search.allowed, n, step, record - value + 1);
         if (chosen == n)
             continue;
         value += search.gain[chosen];
@@ -217,15 +191,11 @@ int main(int argc, char **argv)
             memcpy(best, search.x, n);
         }
     }
-    clock_gettime(CLOCK_MONOTONIC, &stop);
-    seconds = seconds_between(&start, &stop);
+    seconds = now() - began;
 
-    file = fopen(argv[2], "wb");
-    if (file == NULL)
-        die("cannot create the output file");
+    file = create_output(argv);
     write_exactly(best, 1, n, file);
-    if (fclose(file) != 0)
-        die("cannot write the output file");
+    close_output(file);
     printf("{\"seconds\": %.9f, \"best\": %" PRId32 ", \"steps\": %" PRId64 ", \"moves\": %" PRId64 "}\n", seconds,
            record, steps, steps * size);
     free(best);

@@ -251,8 +251,7 @@ int main(int argc, char **argv)
     size_t n, found = 0;
     Number best_cost;
     uint64_t evaluations, watched[2] = {0, 0};
-    struct timespec start, stop;
-    double seconds;
+    double began, seconds;
 
     if (argc != 11 && argc != 12)
         die("usage: pugace file population generations pc pm reach every block seed full|delta [watch]");
@@ -297,7 +296,7 @@ int main(int argc, char **argv)
             memcpy(best, old.x + c * n, n * sizeof *best);
         }
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    began = now();
     for (size_t g = 1; g <= options.generations; g++) {
         Population swap;
         int watching = g > options.generations - options.watch;
@@ -322,8 +321,7 @@ int main(int argc, char **argv)
         old = new;
         new = swap;
     }
-    clock_gettime(CLOCK_MONOTONIC, &stop);
-    seconds = seconds_between(&start, &stop);
+    seconds = now() - began;
 
     printf("{\"seconds\": %.9f, \"best\": %ld, \"generations\": %zu, \"found\": %zu", seconds, (long)best_cost,
            options.generations, found);

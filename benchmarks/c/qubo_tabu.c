@@ -9,14 +9,14 @@
  * Output: the best solution, n bytes of 0 or 1.
  * Standard output: one line of JSON. "seconds" is the time of the steps alone; each step weighs n "moves".
  *
- * Matrix and gains are of 32 bits, so that vector instructions hold many of them. The largest gain and its variable
- * are found in two loops, the first of which has no branch: that is far faster than one loop which keeps both.
+ * Matrix and gains are of 32 bits, so that vector instructions hold many of them.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #define PROGRAM "qubo_tabu"
 #include "bits.h"
 #include "random.h"
+#include "tabu.h"
 
 typedef struct {
     size_t n;
@@ -78,25 +78,6 @@ static int64_t evaluate(const Problem *problem, Search *search)
     return value;
 }
 
-/* The variable to flip, or n if all are tabu. `room` is what a flip must gain for a new best value. */
-static size_t choose(Search *search, size_t n, int32_t step, int64_t room)
-{
-    const int32_t *restrict gain = search->gain, *restrict until = search->until;
-    int32_t *restrict allowed = search->allowed;
-    int32_t enough = room < INT_MAX ? (int32_t)room : INT_MAX, largest = INT_MIN;
-
-    for (size_t i = 0; i < n; i++) {
-        int32_t value = (until[i] < step) | (gain[i] >= enough) ? gain[i] : INT_MIN;
-        allowed[i] = value;
-        largest = value > largest ? value : largest;
-    }
-    if (largest == INT_MIN)
-        return n;
-    for (size_t i = 0;; i++)
-        if (allowed[i] == largest)
-            return i;
-}
-
 static void flip(const Problem *problem, Search *search, size_t chosen)
 {
     size_t n = problem->n;
@@ -115,17 +96,11 @@ int main(int argc, char **argv)
     Problem problem;
     Search search;
     Bit *best;
-    FILE *file;
+    FILE *file = open_input(argc, argv);
     int64_t size, steps, value, record;
-    struct timespec start, stop;
-    double seconds;
+    double began, seconds;
     size_t n;
 
-    if (argc != 3)
-        die("usage: qubo_tabu input.bin output.bin");
-    file = fopen(argv[1], "rb");
-    if (file == NULL)
-        die("cannot open the input file");
     size = read_int64(file);
     steps = read_int64(file);
     if (size < 2 || size > 100000 || steps < 0 || steps > INT_MAX / 2)
@@ -133,9 +108,7 @@ int main(int argc, char **argv)
     seed_random((uint64_t)read_int64(file));
     n = (size_t)size;
     problem = read_problem(n, file);
-    if (fgetc(file) != EOF)
-        die("the input file is too long");
-    fclose(file);
+    close_input(file);
 
     search.sign = allocate(n, sizeof *search.sign);
     search.gain = allocate(n, sizeof *search.gain);
@@ -148,9 +121,11 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < n; i++)
         best[i] = search.sign[i] < 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    began = now();
     for (int32_t step = 1; step <= steps; step++) {
-        size_t chosen = choose(&search, n, step, record - value + 1);
+        int64_t room = record - value + 1; /* what a flip must gain for a new best value */
+        int32_t enough = room < INT_MAX ? (int32_t)room : INT_MAX;
+        size_t chosen = choose_flip(search.gain, search.until, search.allowed, n, step, enough);
         if (chosen == n)
             continue;
         value += search.gain[chosen];
@@ -162,15 +137,11 @@ int main(int argc, char **argv)
                 best[i] = search.sign[i] < 0;
         }
     }
-    clock_gettime(CLOCK_MONOTONIC, &stop);
-    seconds = seconds_between(&start, &stop);
+    seconds = now() - began;
 
-    file = fopen(argv[2], "wb");
-    if (file == NULL)
-        die("cannot create the output file");
+    file = create_output(argv);
     write_exactly(best, 1, n, file);
-    if (fclose(file) != 0)
-        die("cannot write the output file");
+    close_output(file);
     printf("{\"seconds\": %.9f, \"best\": %" PRId64 ", \"steps\": %" PRId64 ", \"moves\": %" PRId64 "}\n", seconds,
            record, steps, steps * size);
     free(best);

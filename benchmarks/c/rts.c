@@ -169,8 +169,7 @@ int main(int argc, char **argv)
     Number iterations, aspiration, iteration, best_cost, found = 0;
     int *best;
     long target;
-    struct timespec start, stop;
-    double seconds, moves;
+    double began, seconds, moves;
 
     if (argc != 4 && argc != 5)
         die("usage: rts file iterations seed [target]");
@@ -193,7 +192,7 @@ int main(int argc, char **argv)
     best = allocate(n, sizeof *best);
     shuffle(search.p, n);
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    began = now();
     search.cost = evaluate(&problem, search.p);
     for (size_t i = 0; i + 1 < n; i++)
         for (size_t j = i + 1; j < n; j++)
@@ -219,8 +218,7 @@ int main(int argc, char **argv)
         }
         update(&problem, &search, r, s);
     }
-    clock_gettime(CLOCK_MONOTONIC, &stop);
-    seconds = seconds_between(&start, &stop);
+    seconds = now() - began;
     moves = (double)iteration * (double)n * (double)(n - 1) / 2;
 
     printf("{\"seconds\": %.9f, \"best\": %ld, \"iterations\": %ld, \"found\": %ld", seconds, (long)best_cost,

@@ -196,18 +196,12 @@ int main(int argc, char **argv)
     Population old, new;
     Cell *cells;
     Bit *child_h, *child_v;
-    FILE *file;
+    FILE *file = open_input(argc, argv);
     int64_t kind, l, tau, steps, best;
     size_t count;
-    struct timespec start, stop;
-    double seconds;
+    double began, seconds;
     uint64_t checksum;
 
-    if (argc != 3)
-        die("usage: sgs input.bin output.bin");
-    file = fopen(argv[1], "rb");
-    if (file == NULL)
-        die("cannot open the input file");
     kind = read_int64(file);
     l = read_int64(file);
     tau = read_int64(file);
@@ -236,11 +230,9 @@ int main(int argc, char **argv)
     child_v = allocate(problem.l, 1);
     read_bits(old.h, count * problem.l, file);
     read_bits(old.v, count * problem.l, file);
-    if (fgetc(file) != EOF)
-        die("the input file is too long");
-    fclose(file);
+    close_input(file);
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    began = now();
     for (size_t c = 0; c < count; c++) {
         old.fh[c] = evaluate(&problem, old.h + c * problem.l);
         old.fv[c] = evaluate(&problem, old.v + c * problem.l);
@@ -252,8 +244,7 @@ int main(int argc, char **argv)
         old = new;
         new = swap;
     }
-    clock_gettime(CLOCK_MONOTONIC, &stop);
-    seconds = seconds_between(&start, &stop);
+    seconds = now() - began;
 
     best = old.fh[0];
     for (size_t c = 0; c < count; c++) {
@@ -265,15 +256,12 @@ int main(int argc, char **argv)
     checksum = fnv1a(UINT64_C(0xcbf29ce484222325), old.h, count * problem.l);
     checksum = fnv1a(checksum, old.v, count * problem.l);
 
-    file = fopen(argv[2], "wb");
-    if (file == NULL)
-        die("cannot create the output file");
+    file = create_output(argv);
     write_exactly(old.fh, sizeof *old.fh, count, file);
     write_exactly(old.fv, sizeof *old.fv, count, file);
     write_exactly(old.h, problem.l, count, file);
     write_exactly(old.v, problem.l, count, file);
-    if (fclose(file) != 0)
-        die("cannot write the output file");
+    close_output(file);
 
     printf("{\"seconds\": %.9f, \"best\": %" PRId64 ", \"steps\": %" PRId64
            ", \"checksum\": \"%016" PRIx64 "\"}\n",

@@ -275,17 +275,11 @@ int main(int argc, char **argv)
     size_t *counts;
     Bit *child;
     int *loads;
-    FILE *file;
+    FILE *file = open_input(argc, argv);
     int64_t n, m, width, steps, moving, logarithm = 0, best;
     size_t cells;
-    struct timespec start, stop;
-    double seconds;
+    double began, seconds;
 
-    if (argc != 3)
-        die("usage: sns input.bin output.bin");
-    file = fopen(argv[1], "rb");
-    if (file == NULL)
-        die("cannot open the input file");
     n = read_int64(file);
     m = read_int64(file);
     width = read_int64(file);
@@ -308,12 +302,10 @@ int main(int argc, char **argv)
     child = allocate(problem.n, 1);
     loads = allocate(problem.m, sizeof *loads);
     read_bits(old.x, cells * problem.n, file);
-    if (fgetc(file) != EOF)
-        die("the input file is too long");
-    fclose(file);
+    close_input(file);
 
     evaluate_mesh(&problem, &old, cells, loads);
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    began = now();
     for (int64_t t = 1; t <= steps; t++) {
         Mesh swap;
         step(&problem, counts, (size_t)width, moving && t % n == 0, &old, &new, child, loads);
@@ -321,21 +313,17 @@ int main(int argc, char **argv)
         old = new;
         new = swap;
     }
-    clock_gettime(CLOCK_MONOTONIC, &stop);
-    seconds = seconds_between(&start, &stop);
+    seconds = now() - began;
 
     best = old.fitness[0];
     for (size_t c = 0; c < cells; c++)
         if (old.fitness[c] > best)
             best = old.fitness[c];
 
-    file = fopen(argv[2], "wb");
-    if (file == NULL)
-        die("cannot create the output file");
+    file = create_output(argv);
     write_exactly(old.fitness, sizeof *old.fitness, cells, file);
     write_exactly(old.x, problem.n, cells, file);
-    if (fclose(file) != 0)
-        die("cannot write the output file");
+    close_output(file);
 
     printf("{\"seconds\": %.9f, \"best\": %" PRId64 ", \"steps\": %" PRId64 "}\n", seconds, best, steps);
     free(loads);

@@ -279,17 +279,11 @@ int main(int argc, char **argv)
 {
     Problem problem;
     Search search = {0};
-    FILE *file;
+    FILE *file = open_input(argc, argv);
     int64_t size, candidates, kicks, length;
-    struct timespec start, stop;
-    double seconds;
+    double began, seconds;
     size_t n;
 
-    if (argc != 3)
-        die("usage: two_opt input.bin output.bin");
-    file = fopen(argv[1], "rb");
-    if (file == NULL)
-        die("cannot open the input file");
     size = read_int64(file);
     candidates = read_int64(file);
     kicks = read_int64(file);
@@ -298,9 +292,7 @@ int main(int argc, char **argv)
     seed_random((uint64_t)read_int64(file));
     n = (size_t)size;
     problem = read_problem(n, (size_t)candidates, file);
-    if (fgetc(file) != EOF)
-        die("the input file is too long");
-    fclose(file);
+    close_input(file);
 
     search.tour = allocate(n, sizeof *search.tour);
     search.place = allocate(n, sizeof *search.place);
@@ -310,25 +302,21 @@ int main(int argc, char **argv)
     search.journal = allocate(2 * search.room, sizeof *search.journal);
     nearest_neighbour(&problem, &search);
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    began = now();
     length = length_of(&problem, search.tour);
     for (size_t p = 0; p < n; p++)
         look_at(&search, n, search.tour[p]);
     length -= descend(&problem, &search);
     for (int64_t step = 0; step < kicks; step++)
         length = kick(&problem, &search, length);
-    clock_gettime(CLOCK_MONOTONIC, &stop);
-    seconds = seconds_between(&start, &stop);
+    seconds = now() - began;
 
-    file = fopen(argv[2], "wb");
-    if (file == NULL)
-        die("cannot create the output file");
+    file = create_output(argv);
     for (size_t p = 0; p < n; p++) {
         int64_t city = search.tour[p];
         write_exactly(&city, sizeof city, 1, file);
     }
-    if (fclose(file) != 0)
-        die("cannot write the output file");
+    close_output(file);
     printf("{\"seconds\": %.9f, \"best\": %" PRId64 ", \"steps\": %" PRId64, seconds, length, kicks);
     printf(", \"candidates\": %" PRId64 ", \"moves\": %" PRId64 "}\n", search.candidates, search.moves);
     free(search.journal);
