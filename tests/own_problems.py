@@ -137,6 +137,14 @@ class OneMax(sy.Problem):
         return total
 
 
+def total(values, x):
+    """What is chosen is worth together."""
+    found = 0
+    for i in range(len(values)):
+        found += values[i] * x[i]
+    return found
+
+
 def imbalance(weights, x):
     """By how much what is chosen and what is not differ, and a little of what is chosen: floats."""
     left = 0.0

@@ -164,7 +164,7 @@ def solve(
         check_number("seeds", seeds, 1, 10**6)
         one = partial(one, evaluation_seconds=evaluation_seconds)
         return best_of_runs(one, problem, range(seed, seed + seeds), pool)
-    with interruptible(), ExitStack() as cleanup:  # until there is something to lose
+    with interruptible(), ExitStack() as cleanup:
         stop, automatic = make_stop(stop), engine in (None, "auto")
         problem, engine, few = fit(problem, engine, stop, workers is not None)
         if automatic and not few and not pool and not isinstance(engine, Islands):
@@ -244,13 +244,15 @@ def solve(
                 run.on_kernel = compiling.tell_of_kernel
             run.compile()
         if isinstance(engine, Race):
-            cleanup.pop_all()  # they go on while it runs, and end with it
-    LOG.info("%s, %s, seed %d: started", instance or problem, engine.name, seed)
-    with held_signals(run.ask_to_stop) as run.interruption, book.watching():
-        run.go(given)
-        said = replace(_told_of(run, engine, instance, compiled), pool=pool)
-        result = make_result(run, replace(said, compiling=probing.seconds + compiling.seconds))
-        book.end(result)
+            cleanup.pop_all()  # compilers go on while it runs, and end with it
+        else:
+            cleanup.close()
+        LOG.info("%s, %s, seed %d: started", instance or problem, engine.name, seed)
+        with held_signals(run.ask_to_stop) as run.interruption, book.watching():  # now there is something to lose
+            run.go(given)
+            said = replace(_told_of(run, engine, instance, compiled), pool=pool)
+            result = make_result(run, replace(said, compiling=probing.seconds + compiling.seconds))
+            book.end(result)
     result.notes.extend(book.notes)
     LOG.info("%s, %s, seed %d: %r", instance or problem, engine.name, seed, result)
     for note in result.notes:

@@ -16,12 +16,14 @@ def run(
     exponential: bool,
     moving: bool,
     decisions: Callable[[int, tuple[int, int], int], Sequence[int]] | None = None,
+    rows: Sequence[int] | None = None,
 ) -> Iterator[Mesh]:
     """The mesh after step 0, step 1, and so on without end.
 
     `first` has the solution of cell (i, j) at i * n + j. `decisions(step, (i, j), count)` are those that a cell flips.
+    With `rows` these are for rows whose number is below 0 only.
     """
-    width = ceil(log2(n)) if exponential else n
+    width = len(rows) if rows else ceil(log2(n)) if exponential else n
     assert len(first) == width * n
     mesh = [[[int(bit) for bit in first[i * n + j]] for j in range(n)] for i in range(width)]
     step = 0
@@ -29,8 +31,8 @@ def run(
         after: Mesh = [[] for _ in range(width)]
         for i in range(width):
             for j in range(n):
-                count = 2**i if exponential else i + 1
-                if decisions is None:
+                count = abs(rows[i]) if rows else 2**i if exponential else i + 1
+                if decisions is None or (rows and rows[i] > 0):
                     flipped: Sequence[int] = [(j + k) % n for k in range(count)]
                 else:
                     flipped = decisions(step, (i, j), count)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import systola as sy
 from conftest import story
 from engines import naive_pareto
+from own_problems import total
 from systola.model.problem import senses_of
 
 
@@ -24,20 +25,21 @@ class Pack(sy.Problem):
     capacity: int
 
     def evaluate(self, x):
-        one = 0
-        two = 0
-        weight = 0
-        for i in range(len(self.weights)):
-            one += self.one[i] * x[i]
-            two += self.two[i] * x[i]
-            weight += self.weights[i] * x[i]
-        return one, two, weight
+        return total(self.one, x), total(self.two, x), total(self.weights, x)
 
     def violation(self, measures):
         return max(measures[2] - self.capacity, 0)
 
     def fitness(self, measures):
         return measures[0]
+
+
+def way(costs, x):
+    """What an order costs, from its first item to its last one."""
+    found = 0
+    for k in range(1, len(x)):
+        found += costs[x[k - 1], x[k]]
+    return found
 
 
 class Chain(sy.Problem):
@@ -51,14 +53,7 @@ class Chain(sy.Problem):
     limit: int
 
     def evaluate(self, x):
-        one = 0
-        two = 0
-        three = 0
-        for k in range(1, len(x)):
-            one += self.one[x[k - 1], x[k]]
-            two += self.two[x[k - 1], x[k]]
-            three += self.three[x[k - 1], x[k]]
-        return one, two, three
+        return way(self.one, x), way(self.two, x), way(self.three, x)
 
     def violation(self, measures):
         return max(measures[2] - self.limit, 0)

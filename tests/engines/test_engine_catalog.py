@@ -1,6 +1,6 @@
 """Engines by name: presets keep what they set, names fix what they say, and settings make an engine again."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -61,6 +61,17 @@ def test_presets():
     assert recommend(open_instance("flowshop:6x3?objectives=makespan,tardiness").problem) == sy.PLS()
     with pytest.raises(sy.InputError, match="for permutations, but Colours is encoded as Digits; choose auto"):
         make_engine("memetic", Colours(5))
+
+
+def test_memetic_compares_long_children_after_their_search():
+    """From 60 decisions on, where a crossed child is hardly ever better before it; below, all is as it was."""
+    short, long = (memetic(open_instance(f"qap:uniform-{n}").problem) for n in (59, 60))
+    assert (short.size, short.replacement, short.local_search_steps) == (100, "better", 29)
+    assert (long.size, long.replacement, long.local_search_steps) == (16, "searched", 240)
+    assert memetic(open_instance("qap:uniform-100").problem).local_search_steps == 400
+    assert replace(long, size=100, replacement="better", local_search_steps=29) == short
+    assert memetic(Visit(60)).replacement == "better"  # without a table of swaps, a search is a descent
+    assert recommend(open_instance("qap:uniform-60").problem) == long
 
 
 @pytest.mark.parametrize("name", engine_names())

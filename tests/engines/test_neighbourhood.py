@@ -91,6 +91,35 @@ def test_equals_naive_twin(name, options):
     assert np.array_equal(mesh_of(problem, design, session, steps), expected)
 
 
+@pytest.mark.parametrize("moving", [False, True])
+def test_rows_of_your_own_equal_the_naive_twin(moving):
+    problem, rows = PROBLEMS["states, two words"], [1, -3, 5, -1, 64]
+    n, steps = space_of(problem).n, 9
+    design, session = open_run(problem, sy.SNS(rows=rows, moving=moving), SEED)
+    first = mesh_of(problem, design, session, 0).reshape(-1, n)
+    twin = run(fitness_of(problem), first.tolist(), n, False, moving, random_decisions(n), rows)
+    expected = np.array(next(islice(twin, steps - 1, None)))
+    session.sweep(1, steps, 0, session.lanes)
+    assert np.array_equal(mesh_of(problem, design, session, steps), expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rows": [1, 0]}, "a row must flip 1 to 100 decisions, or -1 to -100 at random, but got 0"),
+        ({"rows": [101]}, "but got 101"),
+        ({"rows": [True]}, "but got True"),
+        ({"rows": []}, "`rows` must be a list of numbers, one or more"),
+        ({"rows": 3}, "`rows` must be a list of numbers, one or more, but got 3"),
+        ({"rows": [1], "exponential": True}, "two choices of rows"),
+    ],
+)
+def test_rows_that_cannot_be(options, message):
+    with pytest.raises(sy.InputError) as error:
+        sy.SNS(**options).prepare(OneMax(100))
+    assert message in str(error.value)
+
+
 def test_tallies_stay_those_of_the_solutions():
     problem = PROBLEMS["states, two words"]
     design, session = open_run(problem, sy.SNS(True, True, True, repair=True, seeded=True), SEED)

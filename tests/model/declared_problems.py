@@ -1,15 +1,31 @@
-"""Problems with a declared structure, one or more for each part, and the same objectives written plainly."""
+"""Problems with a declared structure, one or more for each part, and the same objectives written plainly.
+
+A declared problem has the data of its plain twin; instead of the `evaluate` of that it has the one that follows.
+"""
 
 import numpy as np
 
 import systola as sy
+from own_problems import Colouring as PlainColouring
 
 
-class MaxSat(sy.Problem):
+class PlainMaxSat(sy.Problem):
     encoding = sy.Binary("n")
     n: int
     clauses: np.ndarray  # a row each; 3 is the third variable, -3 its negation, 0 none
 
+    def evaluate(self, x):
+        total = 0
+        for k in range(self.clauses.shape[0]):
+            for q in range(self.clauses.shape[1]):
+                literal = self.clauses[k, q]
+                if literal != 0 and (literal > 0) == (x[abs(literal) - 1] == 1):
+                    total += 1
+                    break
+        return total
+
+
+class MaxSat(PlainMaxSat):
     def holds(self, x, k):
         for q in range(self.clauses.shape[1]):
             literal = self.clauses[k, q]
@@ -23,63 +39,11 @@ class MaxSat(sy.Problem):
     structure = sy.Terms(holds, variables)
 
 
-class PlainMaxSat(sy.Problem):
-    encoding = sy.Binary("n")
-    n: int
-    clauses: np.ndarray
-
-    def evaluate(self, x):
-        total = 0
-        for k in range(self.clauses.shape[0]):
-            for q in range(self.clauses.shape[1]):
-                literal = self.clauses[k, q]
-                if literal != 0 and (literal > 0) == (x[abs(literal) - 1] == 1):
-                    total += 1
-                    break
-        return total
-
-
-class Colouring(sy.Problem):
-    encoding = sy.Integers("n", 0, "last")
-    sense = sy.MINIMISE
-    n: int
-    last: int
-    edges: np.ndarray
-
+class Colouring(PlainColouring):
     def clash(self, x, k):
         return 1 if x[self.edges[k, 0]] == x[self.edges[k, 1]] else 0
 
     structure = sy.Terms(clash, "edges")
-
-
-class PlainColouring(sy.Problem):
-    encoding = sy.Integers("n", 0, "last")
-    sense = sy.MINIMISE
-    n: int
-    last: int
-    edges: np.ndarray
-
-    def evaluate(self, x):
-        total = 0
-        for k in range(len(self.edges)):
-            if x[self.edges[k, 0]] == x[self.edges[k, 1]]:
-                total += 1
-        return total
-
-
-class Layout(sy.Problem):
-    """A quadratic assignment as a sum of terms over a permutation."""
-
-    encoding = sy.Permutation("distances")
-    sense = sy.MINIMISE
-    distances: np.ndarray
-    pairs: np.ndarray
-    flows: np.ndarray
-
-    def flow(self, x, k):
-        return self.flows[k] * self.distances[x[self.pairs[k, 0]], x[self.pairs[k, 1]]]
-
-    structure = sy.Terms(flow, "pairs", weight=2)
 
 
 class PlainLayout(sy.Problem):
@@ -96,10 +60,13 @@ class PlainLayout(sy.Problem):
         return total
 
 
-class Qubo(sy.Problem):
-    encoding = sy.Binary("q")
-    q: np.ndarray
-    structure = sy.Quadratic("q")
+class Layout(PlainLayout):
+    """A quadratic assignment as a sum of terms over a permutation."""
+
+    def flow(self, x, k):
+        return self.flows[k] * self.distances[x[self.pairs[k, 0]], x[self.pairs[k, 1]]]
+
+    structure = sy.Terms(flow, "pairs", weight=2)
 
 
 class PlainQubo(sy.Problem):
@@ -114,12 +81,8 @@ class PlainQubo(sy.Problem):
         return total
 
 
-class Cover(sy.Problem):
-    encoding = sy.Binary("costs")
-    sense = sy.MINIMISE
-    costs: np.ndarray
-    covers: np.ndarray
-    structure = [sy.Linear("costs"), sy.Linear("covers", ">=", 1)]
+class Qubo(PlainQubo):
+    structure = sy.Quadratic("q")
 
 
 class PlainCover(sy.Problem):
@@ -144,37 +107,8 @@ class PlainCover(sy.Problem):
         return measures[1]
 
 
-class Tour(sy.Problem):
-    encoding = sy.Permutation("distances")
-    sense = sy.MINIMISE
-    distances: np.ndarray
-
-    def link(self, a, b):
-        return self.distances[a, b]
-
-    structure = sy.Chain(link, symmetric=True)
-
-
-class AsymmetricTour(sy.Problem):
-    encoding = sy.Permutation("distances")
-    sense = sy.MINIMISE
-    distances: np.ndarray
-
-    def link(self, a, b):
-        return self.distances[a, b]
-
-    structure = sy.Chain(link)
-
-
-class Path(sy.Problem):
-    encoding = sy.Permutation("distances")
-    sense = sy.MINIMISE
-    distances: np.ndarray
-
-    def link(self, a, b):
-        return self.distances[a, b]
-
-    structure = sy.Chain(link, cyclic=False)
+class Cover(PlainCover):
+    structure = [sy.Linear("costs"), sy.Linear("covers", ">=", 1)]
 
 
 class PlainTour(sy.Problem):
@@ -189,11 +123,18 @@ class PlainTour(sy.Problem):
         return total
 
 
-class PlainPath(sy.Problem):
-    encoding = sy.Permutation("distances")
-    sense = sy.MINIMISE
-    distances: np.ndarray
+class Tour(PlainTour):
+    def link(self, a, b):
+        return self.distances[a, b]
 
+    structure = sy.Chain(link, symmetric=True)
+
+
+class AsymmetricTour(PlainTour):
+    structure = sy.Chain(Tour.link)
+
+
+class PlainPath(PlainTour):
     def evaluate(self, x):
         total = 0
         for k in range(len(x) - 1):
@@ -201,18 +142,8 @@ class PlainPath(sy.Problem):
         return total
 
 
-class Tardiness(sy.Problem):
-    encoding = sy.Permutation("times")
-    sense = sy.MINIMISE
-    times: np.ndarray
-    weights: np.ndarray
-    due: np.ndarray
-
-    def work(self, state, job):
-        state[0] += self.times[job]
-        return self.weights[job] * max(state[0] - self.due[job], 0)
-
-    structure = sy.Passage(work)
+class Path(PlainPath):
+    structure = sy.Chain(Tour.link, cyclic=False)
 
 
 class PlainTardiness(sy.Problem):
@@ -231,13 +162,32 @@ class PlainTardiness(sy.Problem):
         return total
 
 
-class Makespan(sy.Problem):
-    """A permutation flowshop as a passage with the times at which machines are free."""
+class Tardiness(PlainTardiness):
+    def work(self, state, job):
+        state[0] += self.times[job]
+        return self.weights[job] * max(state[0] - self.due[job], 0)
 
+    structure = sy.Passage(work)
+
+
+class PlainMakespan(sy.Problem):
     encoding = sy.Permutation("times")
     sense = sy.MINIMISE
     times: np.ndarray
     ready: int
+
+    def evaluate(self, x):
+        machines = np.full(self.times.shape[1], self.ready)
+        for k in range(len(x)):
+            clock = 0
+            for m in range(len(machines)):
+                clock = max(clock, machines[m]) + self.times[x[k], m]
+                machines[m] = clock
+        return machines[-1]
+
+
+class Makespan(PlainMakespan):
+    """A permutation flowshop as a passage with the times at which machines are free."""
 
     def begin(self, state):
         for m in range(len(state)):
@@ -257,42 +207,6 @@ class Makespan(sy.Problem):
         return self.times.shape[1]
 
     structure = sy.Passage(work, machines, begin, last)
-
-
-class PlainMakespan(sy.Problem):
-    encoding = sy.Permutation("times")
-    sense = sy.MINIMISE
-    times: np.ndarray
-    ready: int
-
-    def evaluate(self, x):
-        machines = np.full(self.times.shape[1], self.ready)
-        for k in range(len(x)):
-            clock = 0
-            for m in range(len(machines)):
-                clock = max(clock, machines[m]) + self.times[x[k], m]
-                machines[m] = clock
-        return machines[-1]
-
-
-class Packing(sy.Problem):
-    """Bins: what is too much is hard, and full bins are better than half-full ones."""
-
-    encoding = sy.Integers("sizes", 0, "last")
-    sizes: np.ndarray
-    last: int
-    room: int
-
-    def size(self, i, v):
-        return self.sizes[i]
-
-    def fill(self, v, load):
-        return load * load
-
-    def excess(self, v, load):
-        return max(load - self.room, 0)
-
-    structure = [sy.Groups(size, fill), sy.Groups(size, excess, hard=True)]
 
 
 class PlainPacking(sy.Problem):
@@ -317,35 +231,19 @@ class PlainPacking(sy.Problem):
         return measures[1]
 
 
-class Routes(sy.Problem):
-    """Customers 0..customers-1, then separators, which stand for the depot, the last row of distances."""
+class Packing(PlainPacking):
+    """Bins: what is too much is hard, and full bins are better than half-full ones."""
 
-    encoding = sy.Permutation("places")
-    sense = sy.MINIMISE
-    places: int
-    customers: int
-    distances: np.ndarray
-    demands: np.ndarray
-    capacity: int
+    def size(self, i, v):
+        return self.sizes[i]
 
-    def leg(self, a, b):
-        return self.distances[min(a, self.customers), min(b, self.customers)]
+    def fill(self, v, load):
+        return load * load
 
-    def load(self, state, item):
-        if item >= self.customers:
-            state[0] = 0
-            return 0
-        before = max(state[0] - self.capacity, 0)
-        state[0] += self.demands[item]
-        return max(state[0] - self.capacity, 0) - before
+    def excess(self, v, load):
+        return max(load - self.room, 0)
 
-    def to_depot(self, a):
-        return self.distances[min(a, self.customers), self.customers]
-
-    structure = [
-        sy.Chain(leg, cyclic=False, symmetric=True, first=to_depot, last=to_depot),
-        sy.Passage(load, hard=True),
-    ]
+    structure = [sy.Groups(size, fill), sy.Groups(size, excess, hard=True)]
 
 
 class PlainRoutes(sy.Problem):
@@ -374,6 +272,29 @@ class PlainRoutes(sy.Problem):
 
     def violation(self, measures):
         return measures[1]
+
+
+class Routes(PlainRoutes):
+    """Customers 0..customers-1, then separators, which stand for the depot, the last row of distances."""
+
+    def leg(self, a, b):
+        return self.distances[min(a, self.customers), min(b, self.customers)]
+
+    def load(self, state, item):
+        if item >= self.customers:
+            state[0] = 0
+            return 0
+        before = max(state[0] - self.capacity, 0)
+        state[0] += self.demands[item]
+        return max(state[0] - self.capacity, 0) - before
+
+    def to_depot(self, a):
+        return self.distances[min(a, self.customers), self.customers]
+
+    structure = [
+        sy.Chain(leg, cyclic=False, symmetric=True, first=to_depot, last=to_depot),
+        sy.Passage(load, hard=True),
+    ]
 
 
 def _square(draws, n, symmetric=True):

@@ -9,6 +9,7 @@ import pytest
 import systola as sy
 from golden import cases
 from model.declared_problems import Tour as DeclaredTour
+from own_problems import FirstBit
 from systola.errors import InputError
 from systola.extend import Drawing, Line, Point, Rect, Text
 from systola.model.drawing import draw_solution
@@ -186,15 +187,8 @@ def test_coordinates_change_nothing_else():
 
 
 def test_long_solutions_are_not_drawn():
-    class Long(sy.Problem):
-        encoding = sy.Binary("n")
-        n: int
-
-        def evaluate(self, x):
-            return x[0]
-
-    assert Long(2001).draw(np.zeros(2001)) is None
-    assert len(Long(2000).draw(np.zeros(2000)).marks) == 2000
+    assert FirstBit(2001).draw(np.zeros(2001)) is None
+    assert len(FirstBit(2000).draw(np.zeros(2000)).marks) == 2000
 
 
 def test_draw_gets_a_copy():

@@ -13,6 +13,17 @@ from systola.run.compiling import telling_of_compiling
 QUICK = {"stop": sy.Iterations(3), "backend": "python"}
 
 
+class Front(sy.Problem):
+    """Few ones, but many among the first four."""
+
+    encoding = sy.Binary("n")
+    sense = (sy.MINIMISE, sy.MAXIMISE)
+    n: int
+
+    def evaluate(self, x):
+        return int(np.sum(x)), int(np.sum(x[:4]))
+
+
 class Even(sy.Problem):
     """At most `most` ones, of which as many as possible; costs are what is minimised."""
 
@@ -67,18 +78,11 @@ def test_the_best_of_several_seeds():
 
 
 def test_the_best_of_several_seeds_by_fitness():
-    class Two(sy.Problem):
-        encoding = sy.Binary("n")
-        sense = (sy.MINIMISE, sy.MAXIMISE)
-        n: int
-
-        def evaluate(self, x):
-            return int(np.sum(x)), int(np.sum(x[:4]))
-
+    class Ranked(Front):
         def fitness(self, measures):
             return 3 * measures[1] - measures[0]
 
-    result = sy.solve(Two(12), "rs", seeds=4, **QUICK)
+    result = sy.solve(Ranked(12), "rs", seeds=4, **QUICK)
     assert result.objective == max((run.objective for run in result.runs), key=lambda o: 3 * o[1] - o[0])
 
 
@@ -116,14 +120,6 @@ def test_what_is_refused(options, said):
 
 
 def test_runs_without_a_common_measure_are_not_compared():
-    class Front(sy.Problem):
-        encoding = sy.Binary("n")
-        sense = (sy.MINIMISE, sy.MAXIMISE)
-        n: int
-
-        def evaluate(self, x):
-            return int(np.sum(x)), int(np.sum(x[:4]))
-
     with pytest.raises(sy.InputError, match="has no `fitness` by which"):
         sy.solve(Front(8), seeds=2, **QUICK)
 

@@ -26,6 +26,7 @@ from systola.engines.engine import end_step
 from systola.engines.migration import NoPool, accept_immigrant, accept_next, supports_migration
 from systola.errors import InputError
 from systola.jit.compile import Call, called, compile_for, inlined, kernel, unaliased
+from systola.jit.private import compiled_for
 from systola.jit.records import widen
 from systola.jit.stop_flag import ASKED, LEFT, NOW, SOON, is_asked
 from systola.jit.team import (
@@ -227,6 +228,8 @@ class CpuSession:
         self.best()
         if self.backend == "cpu":
             compile_for(self._objective)
+        if self.backend == "cpu" and not numba.config.DISABLE_JIT:
+            self._reduce_best = compiled_for(reduce_best, (self._record, self._lanes, self._best))
 
     def start(self, low: int, high: int) -> None:
         self._command(START, low, high, self._given, 1)

@@ -27,7 +27,7 @@ from systola.model.population import Population, ranks_above
 from systola.model.problem import Problem, record_of, senses_of, space_of
 from systola.reading import is_whole
 from systola.run.engine_search import rows_of
-from systola.run.search import Found, Saved, Search
+from systola.run.search import Found, Saved, Search, same_as
 
 _GIVEN = "given"  # among saved arrays: rows that the first population begins with
 _TOLD = ("solutions", "values", "known")  # likewise, all solutions that were measured
@@ -45,6 +45,7 @@ class AskingSearch(Search):
     """
 
     saves_within = True
+    backend = same_as("session.backend", str)
 
     def __init__(self, problem: Problem, engine: Engine, seed: int, compiled: bool) -> None:
         self.problem, self.engine = problem, engine
@@ -83,10 +84,6 @@ class AskingSearch(Search):
         """Where the kernels run."""
         assert self._session is not None
         return self._session
-
-    @property
-    def backend(self) -> str:
-        return self.session.backend
 
     @property
     def memory(self) -> int:
@@ -163,11 +160,6 @@ class AskingSearch(Search):
     def has_best(self) -> bool:
         """Whether any solution was measured."""
         return self._fresh is not None or not self._starting
-
-    @property
-    def notes(self) -> list[str]:
-        """What is told with the result."""
-        return []
 
     def best(self) -> Found:
         if self._starting:

@@ -16,15 +16,22 @@ is feasible, so that they cross the border again and again. The best solution is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from systola.engines.chains import NO_CHAIN, best_of_chain, init_chain, offer_to_chain
+from systola.engines.chains import (
+    NO_CHAIN,
+    PROPOSALS,
+    best_of_chain,
+    design_chains,
+    init_chain,
+    offer_to_chain,
+    propose,
+)
 from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
-from systola.engines.picture import Walks
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.records import record_type
@@ -35,19 +42,11 @@ from systola.model.encodings import Array
 from systola.model.objective import fitness, violation
 from systola.model.population import OUT_OF_ROOM, copy_row, ranks_above, update_best
 from systola.model.problem import Problem, space_of
-from systola.model.rng import CHANCE, SEARCH, STEP, below, draw, exponential
+from systola.model.rng import CHANCE, STEP, below, draw, exponential
 from systola.operators.guided_moves import fill_lists, is_guided, near_size
 from systola.operators.move_kinds import REMEMBERED as KIND_COUNTS
-from systola.operators.move_kinds import count_improvement, count_trial, pick_kind, share_out_kinds
-from systola.operators.proposals import (
-    begin_proposals,
-    choose_proposals,
-    draw_proposal,
-    drop_move,
-    offer_neighbour,
-    take_move,
-    try_move,
-)
+from systola.operators.move_kinds import count_improvement, share_out_kinds
+from systola.operators.proposals import begin_proposals, drop_move, offer_neighbour, take_move
 
 _FIELDS = ("chains", "kinds", "epoch", "ladder", "penalised", "inertia", "guided")
 # What a chain remembers, after the flag that all engines have: by how many proposals the first temperature was found,
@@ -56,7 +55,6 @@ _FIELDS = ("chains", "kinds", "epoch", "ladder", "penalised", "inertia", "guided
 # many proposals more the solution was infeasible than feasible. Then what is remembered of each kind of moves.
 _SAMPLED, _SUM, _MADE, _KEPT, _IMPROVED, _RUNG, _EPOCH, _REHEAT, _FROZEN, _PENALTY, _BROKEN, _COUNTS = range(12)
 _REMEMBERED = _COUNTS + KIND_COUNTS
-_PROPOSALS = 128  # of a chain in a step
 _SAMPLES = 100  # random moves by which the first temperature is found
 _OCTAVE = 8  # rungs from one temperature to half of it
 _HIGHEST, _LOWEST = 64, -64  # powers of two between which the ladder lies
@@ -124,16 +122,12 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     memory, scores, at = population.memory, population.scores, _at(cell)
     new, best = lanes.trial[2 * lane], cell + self.chains
     begin_proposals(s, cell, lane)
-    for k in range(_PROPOSALS):
+    for k in range(PROPOSALS):
         if memory[at + _FROZEN] == _FROZEN_EPOCHS or must_leave(lanes.stop):
             return
-        r0, r1, r2, r3 = draw(s.seed, SEARCH, s.step, cell, k)
-        kind = pick_kind(memory, at + _COUNTS, self.kinds, r0)
-        move = draw_proposal(s, cell, lane, kind, r1, r2, r3)
+        kind, move = propose(self, s, cell, lane, at + _COUNTS, k)
         memory[at + _MADE] += 1
         if move[0] != NO_MOVE:
-            try_move(s, cell, lane, move)
-            count_trial(memory, at + _COUNTS, kind)
             if memory[at + _SAMPLED] < _SAMPLES:
                 offer_neighbour(s, cell, lane, move)
                 drop_move(s, cell, lane, move)
@@ -273,19 +267,8 @@ class SimulatedAnnealing:
         implement(record, do_cell=_do_cell, end_step=_end_step)
         enable_migration(record, migration_slot=best_of_chain, accept_immigrant=_accept)
         penalised = np.resize(np.array(ways[self.constraints]), max(2, self.chains))
-        per_step = self.chains * _PROPOSALS
         kinds, inertia = kinds_of(space) + self.guided, max(50, space.n // 5)
+        data = record(self.chains, kinds, epoch, _make_ladder(), penalised, inertia, self.guided)
+        design = design_chains(problem, data, self.chains, _REMEMBERED)
         near = near_size(problem) if self.guided else 0
-        return Design(
-            record=record(self.chains, kinds, epoch, _make_ladder(), penalised, inertia, self.guided),
-            cells=self.chains,
-            rows=3 * self.chains,
-            started=self.chains,
-            per_step=per_step,
-            steps=max(1000, 20_000 * space.n // per_step),
-            keeps_state=choose_proposals(problem),
-            scratch=space.n if near else 0,
-            neighbourhood_state=Buffer(near, np.int32) if near else None,
-            memory_size=OUT_OF_ROOM + 1 + self.chains * _REMEMBERED,
-            layout=Walks(self.chains, 2 * self.chains),
-        )
+        return replace(design, scratch=space.n, neighbourhood_state=Buffer(near, np.int32)) if near else design

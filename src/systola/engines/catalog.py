@@ -47,8 +47,8 @@ _ENGINES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     **{kind.name: (kind, {}) for kind in (SimulatedAnnealing, IteratedLocalSearch, IteratedTabu, TourSearch, PLS)},
     Exact.name: (Exact, {}),
     **{
-        SNS(*options).name: (SNS, dict(zip(("exponential", "random", "moving"), options, strict=True)))
-        for options in product((False, True), repeat=3)
+        SNS(exponential, random, moving).name: (SNS, {"exponential": exponential, "random": random, "moving": moving})
+        for exponential, random, moving in product((False, True), repeat=3)
     },
 }
 # These are engines of the names above, with parameters that suit the problem.

@@ -20,7 +20,7 @@ from systola.engines.picture import Grid, alternating
 from systola.engines.topology import SHAPES, Listed, arrange
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, register
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
@@ -56,13 +56,11 @@ _UPDATES = {
 @dispatched
 def improve(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> Any:
     """Local search; see `operators.local_search`."""
-    return implementation_of("improve", engine)(engine, s, row, key, lane)
 
 
 @dispatched
 def choose_survivor(engine: Any, s: Any, one: Any, target: Any) -> Any:
     """After local search: whether the individual from row `one` keeps its place, which is now `target`."""
-    return implementation_of("choose_survivor", engine)(engine, s, one, target)
 
 
 def _keep_child(self: Any, s: Any, one: Any, target: Any) -> None:

@@ -22,7 +22,7 @@ except ImportError:  # not on Windows
 
 from systola.engines.picture import Layout
 from systola.errors import InputError
-from systola.jit.dispatch import Implementation, dispatched, dispatched_call, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, dispatched_call, register
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
 from systola.model.encodings import Array, sample
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 @dispatched
 def step_constants(engine: Any, step: Any) -> Any:
     """Three numbers that all cells share in a step; computed once a step, not once a cell."""
-    return implementation_of("step_constants", engine)(engine, step)
 
 
 @dispatched
@@ -45,19 +44,16 @@ def step_cells(engine: Any, s: Any, first: Any, last: Any, lane: Any) -> Any:
 
     A cell writes only rows that no other cell touches, so cells may be taken in any order.
     """
-    return implementation_of("step_cells", engine)(engine, s, first, last, lane)
 
 
 @dispatched
 def do_cell(engine: Any, s: Any, cell: Any, lane: Any) -> Any:
     """What one cell does in the step s."""
-    return implementation_of("do_cell", engine)(engine, s, cell, lane)
 
 
 @dispatched
 def init_row(engine: Any, s: Any, row: Any, lane: Any) -> Any:
     """Write the first solution of this row into population.x[row]."""
-    return implementation_of("init_row", engine)(engine, s, row, lane)
 
 
 @dispatched_call
@@ -66,13 +62,11 @@ def end_step(engine: Any, s: Any) -> Any:
 
     False if the population has no room for what the step has found: it grows, and the same is asked again.
     """
-    return implementation_of("end_step", engine)(engine, s)
 
 
 @dispatched
 def reduce_lanes(engine: Any, s: Any, lane: Any, stride: Any) -> Any:
     """With many lanes, before `end_step`: reduce what it needs of lane, lane + stride, ... to the first of them."""
-    return implementation_of("reduce_lanes", engine)(engine, s, lane, stride)
 
 
 def sample_row(self: Any, s: Any, row: Any, lane: Any) -> None:

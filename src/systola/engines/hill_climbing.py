@@ -12,25 +12,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from systola.engines.engine import Design, check_number, implement
-from systola.engines.migration import enable_migration
+from systola.engines.engine import Design, check_number
 from systola.engines.walk import (
     BEST,
     CURRENT,
     best_lane_of_all,
     best_trial_of,
-    current_row,
     design_walk,
-    explore,
+    implement_walk,
     init_walk,
-    keep_all,
     keep_best,
-    keep_best_move,
-    move_to_immigrant,
-    reduce_moves,
 )
 from systola.errors import InputError
-from systola.jit.dispatch import register
 from systola.jit.records import record_type
 from systola.model.encodings import sample
 from systola.model.population import NEVER, copy_row
@@ -99,11 +92,7 @@ class HillClimbing:
         check_number("perturbation_strength", self.perturbation_strength, 1, 10**6)
         fields = (*FIELDS, "size", "first", "random_ties", "climbing", "on_local_optimum", "perturbation_strength")
         record = record_type(f"HillClimbing_{around.label}", fields)
-        around.implement(record)
-        implement(record, step_cells=explore, end_step=_end_step, reduce_lanes=reduce_moves)
-        enable_migration(record, migration_slot=current_row, accept_immigrant=move_to_immigrant)
-        register("prefilter", record, keep_all)
-        register("examine", record, keep_best_move)
+        implement_walk(record, around, _end_step)
         choice, strength = _ON_LOCAL_OPTIMUM[self.on_local_optimum], self.perturbation_strength
         values = (around.size, self.improvement == "first", False, True, choice, strength)
         return design_walk(problem, around, record(*around.values, *values), 10_000)

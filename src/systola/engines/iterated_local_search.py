@@ -15,36 +15,33 @@ from typing import Any
 
 import numpy as np
 
-from systola.engines.chains import NO_CHAIN, best_of_chain, init_chain, offer_to_chain
+from systola.engines.chains import (
+    NO_CHAIN,
+    PROPOSALS,
+    best_of_chain,
+    design_chains,
+    init_chain,
+    offer_to_chain,
+    propose,
+)
 from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
-from systola.engines.picture import Walks
 from systola.jit.compile import called, inlined
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
 from systola.model.elementary_moves import NO_MOVE, kinds_of
 from systola.model.population import OUT_OF_ROOM, copy_row, ranks_above, update_best
 from systola.model.problem import Problem, space_of
-from systola.model.rng import MUTATE, SEARCH, STEP, below, draw
+from systola.model.rng import MUTATE, STEP, below, draw
 from systola.operators.move_kinds import REMEMBERED as KIND_COUNTS
-from systola.operators.move_kinds import count_improvement, count_trial, pick_kind, share_out_kinds
-from systola.operators.proposals import (
-    begin_proposals,
-    choose_proposals,
-    draw_proposal,
-    drop_move,
-    end_pushing,
-    push_move,
-    take_move,
-    try_move,
-)
+from systola.operators.move_kinds import count_improvement, share_out_kinds
+from systola.operators.proposals import begin_proposals, draw_proposal, drop_move, end_pushing, push_move, take_move
 
 _FIELDS = ("chains", "kinds", "patience", "strongest")
 # What a chain remembers, after the flag that all engines have: proposals since the last improvement; the strength of
 # its perturbations, and how many of that strength have failed; then what is remembered of each kind of moves.
 _IDLE, _STRENGTH, _FAILED, _COUNTS = range(4)
 _REMEMBERED = _COUNTS + KIND_COUNTS
-_PROPOSALS = 128  # of a chain in a step
 _WEAKEST = 2  # moves of a perturbation
 _FAILURES = 8  # of perturbations before they get stronger
 
@@ -61,19 +58,15 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     lanes, memory, at = s.lanes, s.population.memory, _at(cell)
     new = lanes.trial[2 * lane]
     begin_proposals(s, cell, lane)
-    for k in range(_PROPOSALS):
+    for k in range(PROPOSALS):
         if memory[at + _STRENGTH] > self.strongest or must_leave(lanes.stop):
             return
         if memory[at + _IDLE] >= self.patience:
             _leave_local_optimum(self, s, cell, lane, k)
             continue
-        r0, r1, r2, r3 = draw(s.seed, SEARCH, s.step, cell, k)
-        kind = pick_kind(memory, at + _COUNTS, self.kinds, r0)
-        move = draw_proposal(s, cell, lane, kind, r1, r2, r3)
+        kind, move = propose(self, s, cell, lane, at + _COUNTS, k)
         memory[at + _IDLE] += 1
         if move[0] != NO_MOVE:
-            try_move(s, cell, lane, move)
-            count_trial(memory, at + _COUNTS, kind)
             if ranks_above(s.problem, s.population.scores[cell], new):
                 drop_move(s, cell, lane, move)
             else:
@@ -179,15 +172,5 @@ class IteratedLocalSearch:
         record = record_type("IteratedLocalSearch", _FIELDS)
         implement(record, do_cell=_do_cell, end_step=_end_step)
         enable_migration(record, migration_slot=best_of_chain, accept_immigrant=_accept)
-        per_step = self.chains * _PROPOSALS
-        return Design(
-            record=record(self.chains, kinds_of(space), patience, max(_WEAKEST, min(space.n // 2, 1 << 19))),
-            cells=self.chains,
-            rows=3 * self.chains,
-            started=self.chains,
-            per_step=per_step,
-            steps=max(1000, 20_000 * space.n // per_step),
-            keeps_state=choose_proposals(problem),
-            memory_size=OUT_OF_ROOM + 1 + self.chains * _REMEMBERED,
-            layout=Walks(self.chains, 2 * self.chains),
-        )
+        data = record(self.chains, kinds_of(space), patience, max(_WEAKEST, min(space.n // 2, 1 << 19)))
+        return design_chains(problem, data, self.chains, _REMEMBERED)

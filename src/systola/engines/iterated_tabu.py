@@ -18,7 +18,7 @@ from systola.engines.migration import enable_migration
 from systola.engines.picture import Walks
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
-from systola.jit.dispatch import dispatched, implementation_of, register
+from systola.jit.dispatch import dispatched, register_each
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer, TieBreak, offers
@@ -43,7 +43,6 @@ _LOWEST = 1 << 62  # no gain is as low as this negated
 @dispatched
 def tabu_move(space: Any, x: Any, width: Any, number: Any) -> Any:
     """The move with this number in the table of gains."""
-    return implementation_of("tabu_move", space)(space, x, width, number)
 
 
 def _flip(space: Any, x: Any, width: Any, number: Any) -> Any:
@@ -58,7 +57,6 @@ def _reassign(space: Any, x: Any, width: Any, number: Any) -> Any:
 @dispatched
 def settle_gains(space: Any, x: Any, move: Any, width: Any, gains: Any) -> Any:
     """The gains of a decision that has been changed by a move."""
-    return implementation_of("settle_gains", space)(space, x, move, width, gains)
 
 
 def _negate(space: Any, x: Any, move: Any, width: Any, gains: Any) -> None:
@@ -75,7 +73,6 @@ def _less_the_change(space: Any, x: Any, move: Any, width: Any, gains: Any) -> N
 @dispatched
 def forbid_at_first(space: Any, x: Any, width: Any, until: Any, never: Any) -> Any:
     """Before the first move: what is no move is tabu for good."""
-    return implementation_of("forbid_at_first", space)(space, x, width, until, never)
 
 
 def _forbid_nothing(space: Any, x: Any, width: Any, until: Any, never: Any) -> None:
@@ -95,7 +92,6 @@ def _forbid_what_is(space: Any, x: Any, width: Any, until: Any, never: Any) -> N
 @dispatched
 def forbid(space: Any, move: Any, width: Any, until: Any, tenure_end: Any, never: Any) -> Any:
     """After a move: what it changed must not come back before `tenure_end`."""
-    return implementation_of("forbid", space)(space, move, width, until, tenure_end, never)
 
 
 def _forbid_flip(space: Any, move: Any, width: Any, until: Any, tenure_end: Any, never: Any) -> None:
@@ -108,20 +104,15 @@ def _forbid_old_value(space: Any, move: Any, width: Any, until: Any, tenure_end:
     until[i * width + new - space.low[i]] = never
 
 
-register("tabu_move", Bits, _flip)
-register("tabu_move", Digits, _reassign)
-register("settle_gains", Bits, _negate)
-register("settle_gains", Digits, _less_the_change)
-register("forbid_at_first", Bits, _forbid_nothing)
-register("forbid_at_first", Digits, _forbid_what_is)
-register("forbid", Bits, _forbid_flip)
-register("forbid", Digits, _forbid_old_value)
+register_each("tabu_move", {Bits: _flip, Digits: _reassign})
+register_each("settle_gains", {Bits: _negate, Digits: _less_the_change})
+register_each("forbid_at_first", {Bits: _forbid_nothing, Digits: _forbid_what_is})
+register_each("forbid", {Bits: _forbid_flip, Digits: _forbid_old_value})
 
 
 @dispatched
 def random_move(space: Any, x: Any, i: Any, number: Any) -> Any:
     """A move of decision i, by a random number of 32 bits."""
-    return implementation_of("random_move", space)(space, x, i, number)
 
 
 def _random_flip(space: Any, x: Any, i: Any, number: Any) -> Any:
@@ -135,8 +126,7 @@ def _random_reassignment(space: Any, x: Any, i: Any, number: Any) -> Any:
     return np.int64(REASSIGN), np.int64(i), old, new
 
 
-register("random_move", Bits, _random_flip)
-register("random_move", Digits, _random_reassignment)
+register_each("random_move", {Bits: _random_flip, Digits: _random_reassignment})
 
 
 @called

@@ -17,7 +17,6 @@ from systola.jit.dispatch import (
     dispatched,
     dispatched_call,
     has_implementation,
-    implementation_of,
     register,
 )
 from systola.jit.records import Record, RecordType
@@ -47,7 +46,6 @@ class NoPool(NamedTuple):
 @dispatched_call
 def accept_next(pool: Any, engine: Any, s: Any) -> Any:
     """Before a step: accept the oldest immigrant of the pool, if there is one."""
-    return implementation_of("accept_next", pool)(pool, engine, s)
 
 
 def _accept_oldest(self: Any, engine: Any, s: Any) -> None:
@@ -89,13 +87,11 @@ def enqueue(pool: Pool, row: Array, elite: bool) -> bool:
 @dispatched
 def migration_slot(engine: Any, number: Any, step: Any) -> Any:
     """A row of the population that is read in this step, by a random number of 32 bits."""
-    return implementation_of("migration_slot", engine)(engine, number, step)
 
 
 @dispatched_call
 def accept_immigrant(engine: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> Any:
     """Accept immigrants[which] before this step; `elite` says that it was the best solution of its deme."""
-    return implementation_of("accept_immigrant", engine)(engine, s, immigrants, which, elite)
 
 
 @called

@@ -8,6 +8,7 @@ Solutions never move in memory: where one is follows from the step.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from systola.engines.engine import Design, implement, refuse_if_too_large
 from systola.engines.migration import enable_migration
 from systola.engines.picture import Grid
 from systola.errors import InputError
-from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, register, register_each
 from systola.model.capabilities import EvaluationState, Flips, Repair, Seeding, buffer_of, capability, offers
 from systola.model.encodings import Array, Bits
 from systola.model.incremental import construct, flip_run, flip_word, measures_from_state, repair, state_of
@@ -35,7 +36,7 @@ class Mesh(NamedTuple):
     width: int  # rows
     random: bool
     moving: bool
-    counts: Array  # [width] int64: how many decisions the cells of a row flip
+    counts: Array  # [width] int64: how many decisions the cells of a row flip; below 0 those chosen at random
 
 
 class RepairingMesh(NamedTuple):
@@ -55,31 +56,26 @@ class RepairingMesh(NamedTuple):
 @dispatched
 def change_marked(problem: Any, lanes: Any, lane: Any) -> Any:
     """Flip the decisions marked in lanes.marked[lane] in lanes.child[lane], and keep its state if there is one."""
-    return implementation_of("change_marked", problem)(problem, lanes, lane)
 
 
 @dispatched
 def change_run(problem: Any, lanes: Any, lane: Any, first: Any, last: Any) -> Any:
     """Flip the decisions first <= i < last of lanes.child[lane], and keep its state if the problem has one."""
-    return implementation_of("change_run", problem)(problem, lanes, lane, first, last)
 
 
 @dispatched
 def measure(s: Any, lane: Any) -> Any:
     """Measures of lanes.child[lane] into lanes.trial[lane]."""
-    return implementation_of("measure", s)(s, lane)
 
 
 @dispatched
 def mark_randomly(engine: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> Any:
     """Mark decisions chosen at random in lanes.marked[lane], where none is; `key` is seed, step and cell."""
-    return implementation_of("mark_randomly", engine)(engine, lanes, lane, n, wanted, key)
 
 
 @dispatched
 def repair_child(engine: Any, problem: Any, lanes: Any, lane: Any) -> Any:
     """Repair lanes.child[lane], if this mesh does."""
-    return implementation_of("repair_child", engine)(engine, problem, lanes, lane)
 
 
 def _change_marked_by_flips(problem: Any, lanes: Any, lane: Any) -> None:
@@ -215,13 +211,14 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
         lanes.child[lane, w] = x[row, w]
     for k in range(population.state.shape[1]):
         lanes.state[lane, k] = population.state[row, k]
-    if self.random:
+    count = self.counts[i]
+    if self.random or count < 0:
         for w in range(x.shape[1]):
             lanes.marked[lane, w] = np.uint64(0)
-        mark_randomly(self, lanes, lane, space.n, self.counts[i], (seed, step, cell))
+        mark_randomly(self, lanes, lane, space.n, abs(count), (seed, step, cell))
         change_marked(problem, lanes, lane)
     else:
-        last = j + self.counts[i]
+        last = j + count
         change_run(problem, lanes, lane, j, min(last, space.n))
         if last > space.n:
             change_run(problem, lanes, lane, np.int64(0), last - space.n)
@@ -241,10 +238,8 @@ implement(Mesh, do_cell=_do_cell, step_constants=_step_constants, init_row=_init
 implement(RepairingMesh, do_cell=_do_cell, step_constants=_step_constants, init_row=_init_row_repaired)
 enable_migration(Mesh, migration_slot=_migration_slot)
 enable_migration(RepairingMesh, migration_slot=_migration_slot)
-register("mark_randomly", Mesh, _mark_uniformly)
-register("mark_randomly", RepairingMesh, _mark_undecided)
-register("repair_child", Mesh, _repair_nothing)
-register("repair_child", RepairingMesh, _repair_child)
+register_each("mark_randomly", {Mesh: _mark_uniformly, RepairingMesh: _mark_undecided})
+register_each("repair_child", {Mesh: _repair_nothing, RepairingMesh: _repair_child})
 
 
 FEWEST_EVALUATIONS, MOST_EVALUATIONS = 400_000, 3_000_000
@@ -270,6 +265,9 @@ class SNS:
     repair : bool
         Not in the paper: make each changed solution feasible by the problem's `Repair`, instead of penalising it. With
         `random`, decisions are preferred that are neither likely nor unlikely in good solutions.
+    rows : list of int, optional
+        Not in the paper: how many decisions the cells of each row flip, as many rows as
+        numbers. A row with a number below 0 flips as many that are chosen at random, whatever the others do.
     seeded : bool
         Not in the paper: start from repaired solutions that are likely to be good (the problem's `Seeding`).
     """
@@ -279,6 +277,7 @@ class SNS:
     moving: bool = False
     repair: bool = False
     seeded: bool = False
+    rows: Sequence[int] | None = None
 
     @property
     def name(self) -> str:
@@ -294,18 +293,18 @@ class SNS:
             if not isinstance(getattr(self, option), bool):
                 raise InputError(f"`{option}` must be true or false, but got {getattr(self, option)!r}")
         n = space.n
-        width = max(1, (n - 1).bit_length()) if self.exponential else n
+        counts = self._counts(n)
+        width = len(counts)
         cells = n * width
         state = capability(problem, EvaluationState)
         refuse_if_too_large(
             cells * (8 * words_for(n) + (buffer_of(problem, state.buffer).size * 4 if state else 16) + 16)
         )
-        counts = 2 ** np.arange(width) if self.exponential else np.arange(1, width + 1)
         keeps_state = offers(problem, Flips)
         for name, function in (_BY_STATE if keeps_state else _BY_EVALUATION).items():
             register(name, record_type_of(problem), function)
         return Design(
-            record=self._record(problem, n, width, counts.astype(np.int64)),
+            record=self._record(problem, n, width, counts),
             cells=cells,
             rows=cells,
             started=cells,
@@ -315,6 +314,21 @@ class SNS:
             shape=(width, n),
             layout=Grid(self.rows_of_cells),
         )
+
+    def _counts(self, n: int) -> Array:
+        """How many decisions the cells of each row flip."""
+        if self.rows is None:
+            width = max(1, (n - 1).bit_length()) if self.exponential else n
+            return (2 ** np.arange(width) if self.exponential else np.arange(1, width + 1)).astype(np.int64)
+        if self.exponential:
+            raise InputError("`exponential` and `rows` are two choices of rows, but got both; leave one of them out")
+        if not isinstance(self.rows, (list, tuple, np.ndarray)) or not len(self.rows):
+            raise InputError(f"`rows` must be a list of numbers, one or more, but got {self.rows!r}")
+        for count in self.rows:
+            whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+            if not whole or not 1 <= abs(int(count)) <= n:
+                raise InputError(f"a row must flip 1 to {n} decisions, or -1 to -{n} at random, but got {count!r}")
+        return np.array(self.rows, np.int64)
 
     def _record(self, problem: Problem, length: int, width: int, counts: Array) -> Mesh | RepairingMesh:
         if not (self.repair or self.seeded):

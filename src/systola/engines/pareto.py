@@ -40,7 +40,7 @@ from systola.engines.picture import Archive
 from systola.engines.walk import CURRENT, design_walk, explore
 from systola.errors import InputError
 from systola.jit.compile import called
-from systola.jit.dispatch import Implementation, dispatched_call, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched_call, register
 from systola.jit.records import record_type
 from systola.jit.stop_flag import must_leave
 from systola.model.encodings import Array, sample
@@ -101,7 +101,6 @@ def _keep_candidate(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: An
 @dispatched_call
 def report_member(engine: Any, s: Any, row: Any) -> Any:
     """What is done with a member as soon as it comes, before it may be explored."""
-    return implementation_of("report_member", engine)(engine, s, row)
 
 
 def _report_when_explored(self: Any, s: Any, row: Any) -> None:

@@ -20,6 +20,11 @@ from systola.model.encodings import Order
 from systola.model.problem import Problem, can_compare, is_declared, senses_of, space_of
 from systola.operators.guided_moves import is_guided
 
+# Chosen by few runs on QAPLIB's tai60a, tai80a, tai100a, tai60b, sko72 and sko100a, two seeds each.
+_LONG = 60  # decisions
+_LONG_SIDE = 4
+_LONG_STEPS = 4  # of the shortest tabu search, for each decision
+
 
 def recommend(problem: Problem) -> Engine:
     """An engine that is a good first choice; several that race where only the objective is known."""
@@ -82,7 +87,11 @@ def memetic(problem: Problem) -> Engine:
             f"{type(space_of(problem)).__name__}; choose auto"
         )
     n = space_of(problem).n
-    side = min(20, max(6, round(600 / n)))  # fewer where a search takes longer
+    has_table = offers(problem, SwapTable)
+    # Long solutions: children are compared after their search, as a crossed one need not be better than a local optimum
+    # before it, and few of them are searched for longer.
+    is_long = has_table and n >= _LONG
+    side = _LONG_SIDE if is_long else min(20, max(6, round(600 / n)))  # fewer where a search takes longer
     return Cellular(
         size=side * side,
         topology="L5",
@@ -90,11 +99,11 @@ def memetic(problem: Problem) -> Engine:
         crossover_probability=1.0,
         mutation="shake",
         mutation_probability=1.0,
-        replacement="better",
+        replacement="searched" if is_long else "better",
         restart_duplicates=True,
-        local_search="tabu" if offers(problem, SwapTable) else "descent",
+        local_search="tabu" if has_table else "descent",
         local_search_interval=1,
-        local_search_steps=max(1, n // 2),
+        local_search_steps=_LONG_STEPS * n if is_long else max(1, n // 2),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from systola.engines.engine import Design, check_number, implement
 from systola.errors import InputError
-from systola.jit.dispatch import dispatched, implementation_of, register
+from systola.jit.dispatch import dispatched, register
 from systola.model.capabilities import Construction, Flips, offers
 from systola.model.encodings import sample
 from systola.model.incremental import construct, measures_from_state
@@ -32,7 +32,6 @@ class UniformSampler(NamedTuple):
 @dispatched
 def sample_and_evaluate(s: Any, lane: Any, cell: Any) -> Any:
     """Make a random solution in lanes.child[lane], its measures in lanes.trial[lane]."""
-    return implementation_of("sample_and_evaluate", s)(s, lane, cell)
 
 
 def _sample_by_state(s: Any, lane: Any, cell: Any) -> None:

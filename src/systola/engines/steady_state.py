@@ -17,7 +17,7 @@ from systola.engines.engine import Design, check_number, implement
 from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
-from systola.jit.dispatch import Implementation, dispatched_call, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched_call, register
 from systola.jit.records import record_type
 from systola.model.capabilities import LocalSearch, capability
 from systola.model.encodings import Order, sample
@@ -44,7 +44,6 @@ _MAX_SEARCHES = 100  # of a solution that a population begins with, at most
 @dispatched_call
 def improve_child(engine: Any, problem: Any, x: Any, row: Any, state: Any, measures: Any, work: Any, key: Any) -> Any:
     """Improve x[row] by the problem's own local search, if that is wanted, and measure it."""
-    return implementation_of("improve_child", engine)(engine, problem, x, row, state, measures, work, key)
 
 
 def _search_quickly(self: Any, problem: Any, x: Any, row: Any, state: Any, measures: Any, work: Any, key: Any) -> None:

@@ -20,7 +20,7 @@ from systola.engines.picture import Grid
 from systola.engines.systolic_plan import count_alike, crossover_plan, mutation_plan
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, register
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Flips, Segments, capability, offers
 from systola.model.encodings import Array, Bits
@@ -53,7 +53,6 @@ def evaluate_children(s: Any, lane: Any, h: Any, v: Any, n: Any, plan: Any, cell
     for the vertical one a chunk further. Returns how many cells have measures: n, or more, if whole vectors are
     faster; after a stop some may be missing.
     """
-    return implementation_of("evaluate_children", s)(s, lane, h, v, n, plan, cell)
 
 
 @inlined

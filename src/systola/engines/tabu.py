@@ -9,24 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from systola.engines.engine import Design, check_number, implement
-from systola.engines.migration import enable_migration
+from systola.engines.engine import Design, check_number
 from systola.engines.walk import (
     TABU_LIST,
     best_lane_of_all,
     best_trial_of,
-    current_row,
     design_walk,
-    explore,
+    implement_walk,
     init_walk,
-    keep_all,
     keep_best,
-    keep_best_move,
-    move_to_immigrant,
-    reduce_moves,
 )
 from systola.errors import InputError
-from systola.jit.dispatch import register
 from systola.jit.records import record_type
 from systola.model.encodings import Order
 from systola.model.population import NEVER
@@ -97,10 +90,6 @@ class Tabu:
         check_number("tenure_range", tenure_range, 0, 10**9)
         fields = (*FIELDS, "first", "random_ties", "climbing", "shortest", "choices")
         record = record_type(f"Tabu_{around.label}", fields)
-        around.implement(record)
-        implement(record, step_cells=explore, end_step=_end_step, reduce_lanes=reduce_moves)
-        enable_migration(record, migration_slot=current_row, accept_immigrant=move_to_immigrant)
-        register("prefilter", record, keep_all)
-        register("examine", record, keep_best_move)
+        implement_walk(record, around, _end_step)
         values = (False, self.ties == "random", False, tenure, tenure_range + 1)
         return design_walk(problem, around, record(*around.values, *values), 10_000)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from systola.engines.engine import Design
-from systola.engines.migration import replace_if_better
+from systola.engines.engine import Design, implement
+from systola.engines.migration import enable_migration, replace_if_better
 from systola.engines.picture import Walks
 from systola.jit.compile import called, inlined
-from systola.jit.dispatch import dispatched, implementation_of
-from systola.jit.records import Record
+from systola.jit.dispatch import Implementation, dispatched, register
+from systola.jit.records import Record, RecordType
 from systola.jit.stop_flag import must_leave
 from systola.model.capabilities import Buffer
 from systola.model.objective import better, fitness, prefers
@@ -102,7 +102,7 @@ def best_lane_of_all(self: Any, s: Any) -> Any:
     return best_move_lane(self, s, 0, 1, min(_REDUCED_LANES, s.lanes.step.shape[0]))
 
 
-def reduce_moves(self: Any, s: Any, lane: Any, stride: Any) -> None:
+def _reduce_moves(self: Any, s: Any, lane: Any, stride: Any) -> None:
     """The implementation of `reduce_lanes`: the best move of these lanes."""
     lanes = s.lanes
     chosen = best_move_lane(self, s, lane, stride, lanes.step.shape[0])
@@ -115,21 +115,19 @@ def reduce_moves(self: Any, s: Any, lane: Any, stride: Any) -> None:
 @dispatched
 def examine(engine: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
     """What becomes of a neighbour that has been measured, in lanes.trial[trial]; whether the lane has seen enough."""
-    return implementation_of("examine", engine)(engine, s, lane, trial, number, i, j)
 
 
 @dispatched
 def prefilter(engine: Any, s: Any, at: Any, count: Any) -> Any:
     """A quick look at `count` neighbours, measured in lanes.trial from row `at` on: one bits for those to consider."""
-    return implementation_of("prefilter", engine)(engine, s, at, count)
 
 
-def keep_all(self: Any, s: Any, at: Any, count: Any) -> Any:
+def _keep_all(self: Any, s: Any, at: Any, count: Any) -> Any:
     """The implementation of `prefilter` that leaves out none."""
     return np.int64(-1)
 
 
-def keep_best_move(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
+def _keep_best_move(self: Any, s: Any, lane: Any, trial: Any, number: Any, i: Any, j: Any) -> Any:
     """The implementation of `examine` where one move is made: keep it if it is the best one that is allowed."""
     problem, population, lanes, step = s.problem, s.population, s.lanes, s.step
     best_trial = best_trial_of(lanes, lane)
@@ -204,12 +202,12 @@ def keep_best(s: Any) -> None:
         copy_row(population, CURRENT, BEST)
 
 
-def current_row(self: Any, number: Any, step: Any) -> Any:
+def _current_row(self: Any, number: Any, step: Any) -> Any:
     """The implementation of `migration_slot`: where the walk is."""
     return CURRENT
 
 
-def move_to_immigrant(self: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> None:
+def _move_to_immigrant(self: Any, s: Any, immigrants: Any, which: Any, elite: Any) -> None:
     """The implementation of `accept_immigrant`: go on from one that is better than all that was found here.
 
     The tabu list stays.
@@ -218,6 +216,15 @@ def move_to_immigrant(self: Any, s: Any, immigrants: Any, which: Any, elite: Any
     if replace_if_better(s, immigrants, which, BEST):
         copy_row(population, BEST, CURRENT)
         evaluate_current(self, s)
+
+
+def implement_walk(record: RecordType, neighbourhood: NeighbourhoodPlan, end_step: Implementation) -> None:
+    """What engines do that make the best move of all; `end_step` makes it."""
+    neighbourhood.implement(record)
+    implement(record, step_cells=explore, end_step=end_step, reduce_lanes=_reduce_moves)
+    enable_migration(record, migration_slot=_current_row, accept_immigrant=_move_to_immigrant)
+    register("prefilter", record, _keep_all)
+    register("examine", record, _keep_best_move)
 
 
 def design_walk(problem: Problem, neighbourhood: NeighbourhoodPlan, record: Record, steps: int) -> Design:

@@ -14,7 +14,7 @@ from systola.model.encodings import Array, Solutions
 from systola.model.population import Population, ranks_above
 from systola.model.problem import record_of
 from systola.run.engine_search import EngineSearch
-from systola.run.search import Found, Saved, Search
+from systola.run.search import Found, Saved, Search, same_as
 
 _BEST = "proof.best"  # among saved arrays
 
@@ -32,38 +32,18 @@ class ProofSearch(Search):
         Of the engine.
     """
 
+    step = same_as("search.step", int)
+    evaluations = same_as("search.evaluations", int)
+    per_step = same_as("search.per_step", int)
+    whole = same_as("search.whole", bool)
+    backend = same_as("search.backend", str)
+    threads = same_as("search.threads", int)
+    memory = same_as("search.memory", int)
+
     def __init__(self, search: EngineSearch, prover: ProgramSearch, name: str) -> None:
         self.problem, self.search, self.prover, self._name = search.problem, search, prover, name
         self._record = record_of(self.problem)
         self._best: Found | None = None
-
-    @property
-    def step(self) -> int:  # type: ignore[override]
-        return self.search.step
-
-    @property
-    def evaluations(self) -> int:  # type: ignore[override]
-        return self.search.evaluations
-
-    @property
-    def per_step(self) -> int:  # type: ignore[override]
-        return self.search.per_step
-
-    @property
-    def whole(self) -> bool:  # type: ignore[override]
-        return self.search.whole
-
-    @property
-    def backend(self) -> str:
-        return self.search.backend
-
-    @property
-    def threads(self) -> int:
-        return self.search.threads
-
-    @property
-    def memory(self) -> int:
-        return self.search.memory
 
     def compile(self) -> None:
         self.prover.launch()  # it gets ready while kernels are compiled

@@ -10,7 +10,7 @@ import numba
 from numba.extending import register_jitable
 
 from systola.jit.cache import KernelCache
-from systola.jit.private import CALLED, COUNTING, INLINED, UNALIASED, Dispatcher, is_at_hand, prepare
+from systola.jit.private import CALLED, COUNTING, INLINED, UNALIASED, Dispatcher, is_at_hand, kind_of, prepare
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,6 +59,12 @@ def compile_for(call: Call) -> None:
     call.kernel.compile(tuple(numba.typeof(argument) for argument in call.arguments))
 
 
+_compiled: set[tuple[Dispatcher, Any]] = set()  # many runs have arguments of the same kinds, and a look takes its time
+
+
 def is_compiled(call: Call) -> bool:
     """Whether a kernel was compiled before, and is loaded or on disk."""
-    return is_at_hand(call.kernel, tuple(numba.typeof(argument) for argument in call.arguments))
+    key = call.kernel, kind_of(call.arguments)
+    if key not in _compiled and is_at_hand(call.kernel, tuple(numba.typeof(argument) for argument in call.arguments)):
+        _compiled.add(key)
+    return key in _compiled

@@ -6,8 +6,9 @@ implementation up in a table; compiled, Numba's `overload` asks the same table a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from numba import types
 from numba.extending import overload, register_jitable
@@ -51,6 +52,12 @@ def register(function: str, record: RecordType, implementation: Implementation) 
     _implementations[function, record.__name__] = implementation
 
 
+def register_each(function: str, implementations: Mapping[RecordType, Implementation]) -> None:
+    """Say what the dispatched function of this name does for records of each of these types."""
+    for record, implementation in implementations.items():
+        register(function, record, implementation)
+
+
 def implementation_of(function: str, record: Record) -> Implementation:
     """What a dispatched function does for this record, or for a step's problem; a TypeError names what is missing."""
     name = type(getattr(record, _BY_PROBLEM, record)).__name__
@@ -65,29 +72,33 @@ def has_implementation(function: str, record: RecordType) -> bool:
     return (function, record.__name__) in _implementations
 
 
-def dispatched(call: F) -> F:
-    """Make a function that calls `implementation_of` callable from compiled code, too; inlined, no allocation."""
-    return _dispatch(call, INLINED)
+def dispatched(declared: F) -> F:
+    """Dispatch a function that is declared by its name, arguments and docstring; inlined, no allocation."""
+    return _dispatch(declared, INLINED)
 
 
-def dispatched_call(call: F) -> F:
+def dispatched_call(declared: F) -> F:
     """As `dispatched`, but not inlined: for implementations so long that a call is nothing beside them, and that would
     be compiled once for each place that calls them."""
-    return _dispatch(call, CALLED)
+    return _dispatch(declared, CALLED)
 
 
-def dispatched_objective(call: F) -> F:
+def dispatched_objective(declared: F) -> F:
     """As `dispatched`, for users' code: it may allocate, and a division by zero raises as in Python."""
-    return _dispatch(call, {"error_model": "python", **COUNTING})
+    return _dispatch(declared, {"error_model": "python", **COUNTING})
 
 
-def dispatched_small(call: F) -> F:
+def dispatched_small(declared: F) -> F:
     """As `dispatched_objective`, for small functions of users that kernels call very often: they must not allocate."""
-    return _dispatch(call, {"error_model": "python", **INLINED})
+    return _dispatch(declared, {"error_model": "python", **INLINED})
 
 
-def _dispatch(call: F, options: dict[str, Any]) -> F:
-    name = call.__name__
+def _dispatch(declared: F, options: dict[str, Any]) -> F:
+    name = declared.__name__
+
+    @wraps(declared)
+    def interpreted(first: Record, *rest: Any) -> Any:
+        return implementation_of(name, first)(first, *rest)
 
     def choose(first: types.Type, *rest: Any) -> Implementation | None:
         if not isinstance(first, types.BaseNamedTuple):
@@ -96,5 +107,5 @@ def _dispatch(call: F, options: dict[str, Any]) -> F:
             first = first.types[first.fields.index(_BY_PROBLEM)]
         return _implementations.get((name, first.instance_class.__name__))
 
-    overload(call, strict=False, jit_options=options)(choose)
-    return call
+    overload(interpreted, strict=False, jit_options=options)(choose)
+    return cast("F", interpreted)

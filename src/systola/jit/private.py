@@ -178,10 +178,11 @@ if _Options is not None and _has_method(_Mapping, "__init__", "flag_name", "appl
 
 # For `register_jitable`, for the `jit_options` of `overload`, and for `njit`. What is called must say that it is not
 # inlined: else Numba inlines it wherever its caller is.
-COUNTING = _known(_nrt=True)  # references are counted
-CALLED = _known(forceinline=False, _nrt=False)
-INLINED = _known(forceinline=True, _nrt=False)
-UNALIASED = _known(forceinline=False, noalias=True, _nrt=False)
+# Nothing outside of compiled code, such as C, calls them.
+COUNTING = _known(_nrt=True, no_cfunc_wrapper=True)  # references are counted
+CALLED = _known(forceinline=False, _nrt=False, no_cfunc_wrapper=True)
+INLINED = _known(forceinline=True, _nrt=False, no_cfunc_wrapper=True)
+UNALIASED = _known(forceinline=False, noalias=True, _nrt=False, no_cfunc_wrapper=True)
 
 
 # One implementation of a helper
@@ -242,16 +243,16 @@ def compiled_for(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> Any:
     """What was compiled for such arguments, to be called with no others; or the dispatcher, which looks at them."""
     if not _has_method(type(dispatcher), "get_overload", "sig"):
         return dispatcher
-    key = dispatcher, _kind(arguments)  # many demes have arguments of the same kinds, and Numba's look takes its time
+    key = dispatcher, kind_of(arguments)  # many demes have arguments of the same kinds, and Numba's look takes its time
     if key not in _found:
         _found[key] = dispatcher.get_overload(tuple(numba.typeof(argument) for argument in arguments))
     return _found[key]
 
 
-def _kind(value: Argument) -> Any:
+def kind_of(value: Argument) -> Any:
     """Equal for values of the same type as Numba sees them."""
     if isinstance(value, tuple):
-        return type(value), *map(_kind, value)
+        return type(value), *map(kind_of, value)
     if isinstance(value, np.ndarray):
         flags = value.flags
         return value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, register
 from systola.model.encodings import Bits, Digits, Order, Space
 from systola.model.moves import reverse_in, swap_in
 
@@ -31,31 +31,26 @@ def kinds_of(space: Space) -> int:
 @dispatched
 def make_move(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> Any:
     """Make a move of the stored solution x, in place."""
-    return implementation_of("make_move", space)(space, x, kind, i, j, k)
 
 
 @dispatched
 def undo_move(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> Any:
     """Take a move back that was made last."""
-    return implementation_of("undo_move", space)(space, x, kind, i, j, k)
 
 
 @dispatched
 def make_plain_move(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> Any:
     """As `make_move`, of plain decisions."""
-    return implementation_of("make_plain_move", space)(space, x, kind, i, j, k)
 
 
 @dispatched
 def undo_plain_move(space: Any, x: Any, kind: Any, i: Any, j: Any, k: Any) -> Any:
     """As `undo_move`, of plain decisions."""
-    return implementation_of("undo_plain_move", space)(space, x, kind, i, j, k)
 
 
 @dispatched
 def touched(space: Any, kind: Any, i: Any, j: Any, k: Any) -> Any:
     """Which decisions a move changes: first, first + stride, ..., below last."""
-    return implementation_of("touched", space)(space, kind, i, j, k)
 
 
 @inlined

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from systola.errors import InputError
-from systola.jit.dispatch import dispatched, implementation_of, register
+from systola.jit.dispatch import dispatched, register_each
 from systola.model.rng import below, draw
 from systola.simd import bits
 
@@ -29,13 +29,11 @@ Solutions = Array | Sequence[Array | Sequence[int]]  # rows of decisions, or one
 @dispatched
 def sample(space: Any, x: Any, row: Any, seed: Any, purpose: Any, step: Any, cell: Any) -> Any:
     """Write a uniformly random solution into x[row]."""
-    return implementation_of("sample", space)(space, x, row, seed, purpose, step, cell)
 
 
 @dispatched
 def decode(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> Any:
     """Write the plain decisions of the stored solution x[row] into decisions[lane]."""
-    return implementation_of("decode", space)(space, x, row, decisions, lane)
 
 
 class Bits(NamedTuple):
@@ -99,12 +97,8 @@ def _decode_row(space: Any, x: Any, row: Any, decisions: Any, lane: Any) -> None
         decisions[lane, i] = x[row, i]
 
 
-register("sample", Bits, _sample_bits)
-register("sample", Digits, _sample_digits)
-register("sample", Order, _sample_order)
-register("decode", Bits, _decode_bits)
-register("decode", Digits, _decode_row)
-register("decode", Order, _decode_row)
+register_each("sample", {Bits: _sample_bits, Digits: _sample_digits, Order: _sample_order})
+register_each("decode", {Bits: _decode_bits, Digits: _decode_row, Order: _decode_row})
 
 
 def _length(problem: Problem | None, n: int | str) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from systola.jit.dispatch import Implementation, dispatched, dispatched_call, implementation_of
+from systola.jit.dispatch import Implementation, dispatched, dispatched_call
 from systola.model.encodings import sample
 from systola.model.rng import STEP
 from systola.simd.bits import lowest_one, toggle
@@ -20,73 +20,61 @@ from systola.simd.bits import lowest_one, toggle
 @dispatched
 def init_state(problem: Any, x: Any, row: Any, state: Any) -> Any:
     """The state of the stored x[row], from scratch; only with an `EvaluationState`."""
-    return implementation_of("init_state", problem)(problem, x, row, state)
 
 
 @dispatched
 def measures_from_state(problem: Any, state: Any, measures: Any) -> Any:
     """Write the measures that follow from a state."""
-    return implementation_of("measures_from_state", problem)(problem, state, measures)
 
 
 @dispatched
 def state_of(problem: Any, x: Any, row: Any, measures: Any, state: Any) -> Any:
     """The state of the stored x[row], whose measures are known."""
-    return implementation_of("state_of", problem)(problem, x, row, measures, state)
 
 
 @dispatched
 def flip(problem: Any, x: Any, row: Any, i: Any, state: Any) -> Any:
     """Binary: change the state of the packed x[row] as if decision i were flipped (it is not yet)."""
-    return implementation_of("flip", problem)(problem, x, row, i, state)
 
 
 @dispatched
 def flip_run(problem: Any, x: Any, row: Any, first: Any, last: Any, state: Any) -> Any:
     """Binary: flip the decisions first <= i < last of the packed x[row], and keep its state."""
-    return implementation_of("flip_run", problem)(problem, x, row, first, last, state)
 
 
 @dispatched
 def flip_word(problem: Any, x: Any, row: Any, word: Any, ones: Any, state: Any) -> Any:
     """Binary: flip the one bits of `ones` in this word of the packed x[row], and keep its state."""
-    return implementation_of("flip_word", problem)(problem, x, row, word, ones, state)
 
 
 @dispatched
 def reassign(problem: Any, x: Any, row: Any, i: Any, value: Any, state: Any) -> Any:
     """Integers: change the state of x[row] as if its decision i were `value` (it is not yet)."""
-    return implementation_of("reassign", problem)(problem, x, row, i, value, state)
 
 
 @dispatched_call
 def swap(problem: Any, x: Any, row: Any, i: Any, j: Any, state: Any) -> Any:
     """Permutations: change the state of x[row] as if its decisions i and j were exchanged (not yet)."""
-    return implementation_of("swap", problem)(problem, x, row, i, j, state)
 
 
 @dispatched_call
 def insert(problem: Any, x: Any, row: Any, i: Any, j: Any, state: Any) -> Any:
     """Permutations: change the state of x[row] as if what is in place i were taken out and put in place j (not yet)."""
-    return implementation_of("insert", problem)(problem, x, row, i, j, state)
 
 
 @dispatched_call
 def reverse(problem: Any, x: Any, row: Any, i: Any, j: Any, state: Any) -> Any:
     """Permutations: change the state of x[row] as if the decisions i, ..., j came in reverse order (not yet); i < j."""
-    return implementation_of("reverse", problem)(problem, x, row, i, j, state)
 
 
 @dispatched_call
 def fill_swap_table(problem: Any, x: Any, row: Any, table: Any) -> Any:
     """Permutations: the table of x[row]; table[i * padded(n) + j], i < j, is the gain in fitness of a swap."""
-    return implementation_of("fill_swap_table", problem)(problem, x, row, table)
 
 
 @dispatched_call
 def make_swap(problem: Any, x: Any, row: Any, i: Any, j: Any, table: Any) -> Any:
     """With a `SwapTable`: exchange the decisions i and j of x[row], and bring its table up to date."""
-    return implementation_of("make_swap", problem)(problem, x, row, i, j, table)
 
 
 @dispatched_call
@@ -95,19 +83,16 @@ def swap_gains(problem: Any, x: Any, row: Any, i: Any, gains: Any) -> Any:
 
     `gains` has room for a table; what comes after the first n numbers is of no account.
     """
-    return implementation_of("swap_gains", problem)(problem, x, row, i, gains)
 
 
 @dispatched_call
 def prepare_insertions(problem: Any, x: Any, prepared: Any) -> Any:
     """Permutations: what is kept of the solution x that all insertions start from."""
-    return implementation_of("prepare_insertions", problem)(problem, x, prepared)
 
 
 @dispatched_call
 def remove_item(problem: Any, x: Any, i: Any, prepared: Any, work: Any) -> Any:
     """With `InsertionBlocks`: what `evaluate_insertions` needs of the solution x without its decision in place i."""
-    return implementation_of("remove_item", problem)(problem, x, i, prepared, work)
 
 
 @dispatched_call
@@ -120,7 +105,6 @@ def evaluate_insertions(
     measures go to measures[k]. For several places, `remove_item` has been called for this x and i, and nothing else
     has used `work` since; for one place it need not have been.
     """
-    return implementation_of("evaluate_insertions", problem)(problem, x, i, first, last, prepared, work, measures)
 
 
 @dispatched_call
@@ -131,13 +115,11 @@ def best_insertion(problem: Any, x: Any, count: Any, item: Any, work: Any, measu
     of the shorter order that this gives; measures[1] is free to use, and so is `work`: zeros before the first call, and
     afterwards as the call before has left it.
     """
-    return implementation_of("best_insertion", problem)(problem, x, count, item, work, measures)
 
 
 @dispatched
 def init_prefix(problem: Any, x: Any, row: Any, prefix: Any) -> Any:
     """Binary: compute prefix[row], the prefix sums of x[row] or what else the problem keeps for segments."""
-    return implementation_of("init_prefix", problem)(problem, x, row, prefix)
 
 
 @dispatched
@@ -148,19 +130,16 @@ def cross_segments(s: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any, row_h: 
     Nothing but the measures is made; they go to s.lanes.trial[row_h + k] and [row_v + k]. All pairs of a call have
     their a in one span of the prefix sums, their b in one and their m in one, the m one after the other.
     """
-    return implementation_of("cross_segments", s)(s, h, v, n, plan, cell, row_h, row_v)
 
 
 @dispatched
 def update_prefix(s: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, keep_v: Any) -> Any:
     """Binary, with `Segments`: prefix sums of the children that are kept; rows h and v hold the parents still."""
-    return implementation_of("update_prefix", s)(s, h, v, a, b, m, keep_h, keep_v)
 
 
 @dispatched
 def repair(problem: Any, x: Any, row: Any, state: Any, data: Any) -> Any:
     """Binary, with `flip`: make the packed x[row] feasible and keep its state; `data` is what the capability says."""
-    return implementation_of("repair", problem)(problem, x, row, state, data)
 
 
 @dispatched_call
@@ -169,7 +148,6 @@ def quick_search(problem: Any, x: Any, state: Any, work: Any, key: Any) -> Any:
 
     `work` has room for integers, with anything in it; `key` is that to random numbers.
     """
-    return implementation_of("quick_search", problem)(problem, x, state, work, key)
 
 
 @dispatched_call
@@ -179,13 +157,11 @@ def search_around(problem: Any, x: Any, state: Any, data: Any, work: Any, length
     `length` says how long to search, unless `must_leave(stop)`; `data` and room for `work` are what the capability
     says.
     """
-    return implementation_of("search_around", problem)(problem, x, state, data, work, length, key, stop)
 
 
 @dispatched
 def construct(problem: Any, space: Any, x: Any, row: Any, state: Any, seed: Any, step: Any, cell: Any) -> Any:
     """Write a random solution into x[row] and its state: uniform, and no state, unless the problem knows better."""
-    return implementation_of("construct", problem)(problem, space, x, row, state, seed, step, cell)
 
 
 def _no_prefix(self: Any, x: Any, row: Any, prefix: Any) -> None:

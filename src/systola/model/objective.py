@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from systola.jit.dispatch import Implementation, dispatched, dispatched_objective, implementation_of
+from systola.jit.dispatch import Implementation, dispatched, dispatched_objective
 
 MOST_MEASURES = 4  # in a returned tuple
 Returned: TypeAlias = "float | np.generic | tuple[float | np.generic, ...]"  # by `evaluate`
@@ -20,31 +20,26 @@ Returned: TypeAlias = "float | np.generic | tuple[float | np.generic, ...]"  # b
 @dispatched_objective
 def evaluate(problem: Any, x: Any) -> Any:
     """The measures of plain decisions x: a number or a tuple."""
-    return implementation_of("evaluate", problem)(problem, x)
 
 
 @dispatched
 def fitness(problem: Any, measures: Any) -> Any:
     """One number from the measures, larger is better: what an engine compares."""
-    return implementation_of("fitness", problem)(problem, measures)
 
 
 @dispatched
 def violation(problem: Any, measures: Any) -> Any:
     """By how much the constraints are broken; zero when feasible."""
-    return implementation_of("violation", problem)(problem, measures)
 
 
 @dispatched
 def better(problem: Any, new: Any, old: Any) -> Any:
     """Whether measures `new` beat `old` in a cell: strictly larger fitness, unless the problem breaks ties."""
-    return implementation_of("better", problem)(problem, new, old)
 
 
 @dispatched
 def prefers(problem: Any, new: Any, old: Any) -> Any:
     """Whether measures `new` make a better answer than `old` of the same fitness; a total order, by default none."""
-    return implementation_of("prefers", problem)(problem, new, old)
 
 
 def fitness_up(self: Any, measures: Any) -> Any:

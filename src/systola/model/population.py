@@ -122,6 +122,13 @@ def evaluate_plain(s: Any, x: Any, row: Any, lane: Any, measures: Any) -> None:
 
 
 @inlined
+def copy_state(population: Any, row: Any, state: Any) -> None:
+    """What is kept of the solution in a row, as a start for another one."""
+    for k in range(state.shape[0]):
+        state[k] = population.state[row, k]
+
+
+@inlined
 def copy_row(population: Any, source: Any, target: Any) -> None:
     """A solution, with its measures and state, takes another row, too."""
     for k in range(population.x.shape[1]):

@@ -50,7 +50,7 @@ def load(name: str, what: str) -> Any:
         raise InputError(
             f"{path} is Python code, in which a name must say which {what} is meant: {path}:{_guess(path)}"
         )
-    if not _is_file(path):
+    if not is_file(path):
         raise InputError(f"there is no file {path!r}, in which the {what} {wanted} should be")
     module = _execute(path)
     if not hasattr(module, wanted):
@@ -70,7 +70,8 @@ def tell_failure(error: BaseException, path: str | Path) -> str:
     return f"{said} ({Path(path).name}, line {line})" if line else said
 
 
-def _is_file(path: str) -> bool:
+def is_file(path: str) -> bool:
+    """Whether there is one at this path, which may be no path at all."""
     try:
         return Path(path).is_file()
     except (OSError, ValueError):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Implementation, dispatched, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, register, register_each
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.rng import below, numbers
 from systola.simd.bits import segment_mask
@@ -21,37 +21,31 @@ FEW = 3  # of n decisions, up to n / 3 that differ are worth single moves
 @dispatched
 def get(space: Any, x: Any, i: Any) -> Any:
     """Decision i."""
-    return implementation_of("get", space)(space, x, i)
 
 
 @dispatched
 def put(space: Any, x: Any, i: Any, value: Any) -> Any:
     """Set decision i."""
-    return implementation_of("put", space)(space, x, i, value)
 
 
 @dispatched
 def put_nearest(space: Any, x: Any, i: Any, value: Any) -> Any:
     """Set decision i to a value that another decision had, or to the nearest one within its own bounds."""
-    return implementation_of("put_nearest", space)(space, x, i, value)
 
 
 @dispatched
 def copy_segment(space: Any, x: Any, source: Any, first: Any, last: Any) -> Any:
     """Copy the decisions first <= i < last of `source` into x."""
-    return implementation_of("copy_segment", space)(space, x, source, first, last)
 
 
 @dispatched
 def uniform_mix(space: Any, one: Any, two: Any, child: Any, sibling: Any, key: Any) -> Any:
     """Each decision of `child` from `one` or `two` by the toss of a coin, that of `sibling` from the other."""
-    return implementation_of("uniform_mix", space)(space, one, two, child, sibling, key)
 
 
 @dispatched
 def resample(space: Any, x: Any, i: Any, number: Any) -> Any:
     """Set decision i to another of its values, by a random number; to its only one if it has no other."""
-    return implementation_of("resample", space)(space, x, i, number)
 
 
 @inlined
@@ -140,10 +134,6 @@ for _name, (_bits, _numbers) in _OF_BITS_AND_NUMBERS.items():
     register(_name, Bits, _bits)
     register(_name, Digits, _numbers)
     register(_name, Order, _numbers)
-register("put_nearest", Bits, _put_bit)
-register("put_nearest", Digits, _put_within_bounds)
-register("put_nearest", Order, _put_number)
-register("uniform_mix", Bits, _mix_bits)
-register("uniform_mix", Digits, _mix_numbers)
-register("resample", Bits, _resample_bit)
-register("resample", Digits, _resample_number)
+register_each("put_nearest", {Bits: _put_bit, Digits: _put_within_bounds, Order: _put_number})
+register_each("uniform_mix", {Bits: _mix_bits, Digits: _mix_numbers})
+register_each("resample", {Bits: _resample_bit, Digits: _resample_number})

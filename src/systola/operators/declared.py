@@ -8,10 +8,10 @@ import numpy as np
 from numba.extending import overload
 
 from systola.jit.compile import called, inlined
-from systola.jit.dispatch import dispatched, implementation_of, register
+from systola.jit.dispatch import dispatched, register_each
 from systola.model.elementary_moves import FLIP, REASSIGN, SWAP, make_plain_move
 from systola.model.encodings import Bits, Digits, Order, decode
-from systola.model.population import are_finite, note_fault
+from systola.model.population import are_finite, copy_state, note_fault
 from systola.model.structure.part import add_delta, init_structure, update_structure
 from systola.operators.decisions import FEW, count_differing
 from systola.simd.bits import lowest_one
@@ -52,7 +52,6 @@ def walk_to_child(
 ) -> Any:
     """From the plain decisions of a parent in lanes.decisions[lane] to those of a child, move by move; false if they
     differ in so many that this does not pay."""
-    return implementation_of("walk_to_child", space)(space, s, parent, children, child, lane, state, measures)
 
 
 def _walk_in_bits(
@@ -97,9 +96,7 @@ def _walk_in_order(
     return True
 
 
-register("walk_to_child", Bits, _walk_in_bits)
-register("walk_to_child", Digits, _walk_in_digits)
-register("walk_to_child", Order, _walk_in_order)
+register_each("walk_to_child", {Bits: _walk_in_bits, Digits: _walk_in_digits, Order: _walk_in_order})
 
 
 @inlined
@@ -121,8 +118,7 @@ def evaluate_delta_by_parts(
     """The implementation of `evaluate_delta`. Floats are measured in full: sums would drift from child to child."""
     population, lanes = s.population, s.lanes
     if not has_floats(population.scores):
-        for k in range(state.shape[0]):
-            state[k] = population.state[parent, k]
+        copy_state(population, parent, state)
         for k in range(measures.shape[0]):
             measures[k] = population.scores[parent, k]
         decode(s.space, population.x, parent, lanes.decisions, lane)
@@ -135,8 +131,7 @@ def evaluate_swap_by_parts(s: Any, row: Any, i: Any, j: Any, lane: Any, state: A
     """The implementation of `evaluate_swap`."""
     population, lanes = s.population, s.lanes
     decode(s.space, population.x, row, lanes.decisions, lane)
-    for k in range(state.shape[0]):
-        state[k] = population.state[row, k]
+    copy_state(population, row, state)
     for k in range(measures.shape[0]):
         measures[k] = population.scores[row, k]
     move = (np.int64(SWAP), np.int64(min(i, j)), np.int64(max(i, j)), np.int64(0))

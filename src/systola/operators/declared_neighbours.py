@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from systola.jit.dispatch import Implementation, dispatched, implementation_of
+from systola.jit.dispatch import Implementation, dispatched
 from systola.jit.stop_flag import must_leave
 from systola.model.elementary_moves import FLIP, REASSIGN, REVERSE, ROTATE, SWAP
 from systola.model.encodings import decode
@@ -20,7 +20,6 @@ from systola.model.structure.part import add_delta
 @dispatched
 def elementary_move(engine: Any, x: Any, i: Any, j: Any) -> Any:
     """The move (i, j) of a neighbourhood as an elementary move of the plain decisions x."""
-    return implementation_of("elementary_move", engine)(engine, x, i, j)
 
 
 def _flip(self: Any, x: Any, i: Any, j: Any) -> Any:

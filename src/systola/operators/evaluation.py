@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from systola.jit.dispatch import Implementation, dispatched_call, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched_call, register
 from systola.model.capabilities import Capability, EvaluationState, Flips, Reassignments, Swaps, offers
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.incremental import flip, init_state, measures_from_state, reassign, state_of, swap
-from systola.model.population import evaluate_plain
+from systola.model.population import copy_state, evaluate_plain
 from systola.model.problem import Problem, is_declared, record_type_of, space_of
 from systola.operators.decisions import FEW, count_differing
 from systola.operators.declared import evaluate_delta_by_parts, evaluate_full_by_parts, evaluate_swap_by_parts
@@ -24,19 +24,16 @@ from systola.simd.bits import lowest_one, toggle
 @dispatched_call
 def evaluate_full(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> Any:
     """Full evaluation: measures and state of x[row], from scratch."""
-    return implementation_of("evaluate_full", s)(s, x, row, lane, state, measures)
 
 
 @dispatched_call
 def evaluate_delta(s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any) -> Any:
     """Delta evaluation: measures and state of children[child], which differs little from the one in row `parent`."""
-    return implementation_of("evaluate_delta", s)(s, parent, children, child, lane, state, measures)
 
 
 @dispatched_call
 def evaluate_swap(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> Any:
     """Measures and state of the individual in this row with decisions i and j exchanged; itself it stays as it is."""
-    return implementation_of("evaluate_swap", s)(s, row, i, j, lane, state, measures)
 
 
 def _evaluate_full_plainly(s: Any, x: Any, row: Any, lane: Any, state: Any, measures: Any) -> None:
@@ -52,10 +49,8 @@ def _evaluate_full_by_state(s: Any, x: Any, row: Any, lane: Any, state: Any, mea
 def _evaluate_delta_by_flips(
     s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any
 ) -> None:
-    x, known = s.population.x, s.population.state[parent]
-    problem, lanes = s.problem, s.lanes
-    for k in range(state.shape[0]):
-        state[k] = known[k]
+    x, problem, lanes = s.population.x, s.problem, s.lanes
+    copy_state(s.population, parent, state)
     for w in range(x.shape[1]):
         lanes.spare[lane, w] = x[parent, w]
     for w in range(x.shape[1]):
@@ -71,13 +66,11 @@ def _evaluate_delta_by_flips(
 def _evaluate_delta_by_reassignments(
     s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any
 ) -> None:
-    x, known = s.population.x, s.population.state[parent]
-    problem, space, lanes = s.problem, s.space, s.lanes
+    x, problem, space, lanes = s.population.x, s.problem, s.space, s.lanes
     if FEW * count_differing(space, x, parent, children, child) > space.n:
         evaluate_full(s, children, child, lane, state, measures)
         return
-    for k in range(state.shape[0]):
-        state[k] = known[k]
+    copy_state(s.population, parent, state)
     for i in range(space.n):
         lanes.spare[lane, i] = x[parent, i]
     for i in range(space.n):
@@ -91,14 +84,12 @@ def _evaluate_delta_by_reassignments(
 def _evaluate_delta_by_swaps(
     s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any
 ) -> None:
-    x, known = s.population.x, s.population.state[parent]
-    problem, space, lanes = s.problem, s.space, s.lanes
+    x, problem, space, lanes = s.population.x, s.problem, s.space, s.lanes
     differing = count_differing(space, x, parent, children, child)
     if FEW * differing > space.n:
         evaluate_full(s, children, child, lane, state, measures)
         return
-    for k in range(state.shape[0]):
-        state[k] = known[k]
+    copy_state(s.population, parent, state)
     if differing > 0:
         place = lanes.decisions[lane]
         for i in range(space.n):
@@ -124,12 +115,9 @@ def _evaluate_delta_plainly(
 
 
 def _evaluate_swap_by_state(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> None:
-    x, known = s.population.x, s.population.state[row]
-    problem = s.problem
-    for k in range(state.shape[0]):
-        state[k] = known[k]
-    swap(problem, x, row, i, j, state)
-    measures_from_state(problem, state, measures)
+    copy_state(s.population, row, state)
+    swap(s.problem, s.population.x, row, i, j, state)
+    measures_from_state(s.problem, state, measures)
 
 
 def _evaluate_swap_plainly(s: Any, row: Any, i: Any, j: Any, lane: Any, state: Any, measures: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from systola.jit.dispatch import dispatched, dispatched_call, implementation_of, register
+from systola.jit.dispatch import dispatched, dispatched_call, register, register_each
 from systola.model.elementary_moves import FLIP, KINDS, NO_MOVE, REVERSE, ROTATE, touched
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.problem import Problem, record_of, record_type_of, space_of
@@ -52,7 +52,6 @@ def prepare_unguided(problem: Problem) -> None:
 @dispatched
 def is_guided_kind(space: Any, kind: Any) -> Any:
     """Whether a kind of moves is the one after those of `random_moves`."""
-    return implementation_of("is_guided_kind", space)(space, kind)
 
 
 def _is_fourth(space: Any, kind: Any) -> Any:
@@ -63,16 +62,13 @@ def _is_third(space: Any, kind: Any) -> Any:
     return kind == 2
 
 
-register("is_guided_kind", Order, _is_fourth)
-register("is_guided_kind", Digits, _is_fourth)
-register("is_guided_kind", Bits, _is_third)
+register_each("is_guided_kind", {Order: _is_fourth, Digits: _is_fourth, Bits: _is_third})
 assert {Order: 3, Bits: 2, Digits: 3} == KINDS  # what these count on
 
 
 @dispatched_call
 def fill_near(part: Any, s: Any, near: Any) -> Any:
     """Fill in the candidate lists of a chain; nothing for other parts."""
-    return implementation_of("fill_near", part)(part, s, near)
 
 
 def _fill_near_of_chain(self: Any, s: Any, near: Any) -> None:
@@ -95,7 +91,6 @@ register("fill_near", Both, _fill_both)
 @dispatched
 def fill_lists(s: Any) -> Any:
     """Before the first step: candidate lists, where the problem has a chain."""
-    return implementation_of("fill_lists", s)(s)
 
 
 def _fill_lists(s: Any) -> None:
@@ -110,19 +105,16 @@ def _no_lists(s: Any) -> None:
 @dispatched
 def draw_guided(space: Any, s: Any, row: Any, lane: Any, r1: Any, r2: Any, r3: Any) -> Any:
     """A move that parts suggest for the solution in a row, by three random numbers of 32 bits."""
-    return implementation_of("draw_guided", space)(space, s, row, lane, r1, r2, r3)
 
 
 @dispatched
 def begin_guided(space: Any, s: Any, row: Any, lane: Any) -> Any:
     """Before the first draw, and whenever the row has changed otherwise."""
-    return implementation_of("begin_guided", space)(space, s, row, lane)
 
 
 @dispatched
 def follow_move(space: Any, s: Any, row: Any, lane: Any, move: Any) -> Any:
     """A move of the solution in a row has been made."""
-    return implementation_of("follow_move", space)(space, s, row, lane, move)
 
 
 def _draw_flip(space: Any, s: Any, row: Any, lane: Any, r1: Any, r2: Any, r3: Any) -> Any:
@@ -174,9 +166,7 @@ def _nothing_to_follow(space: Any, s: Any, row: Any, lane: Any, move: Any) -> No
     pass
 
 
-register("draw_guided", Bits, _draw_flip)
-register("draw_guided", Order, _draw_link)
-register("draw_guided", Digits, _draw_nothing)
+register_each("draw_guided", {Bits: _draw_flip, Order: _draw_link, Digits: _draw_nothing})
 register("begin_guided", Order, _locate_items)
 register("follow_move", Order, _locate_touched)
 for _space in (Bits, Digits):

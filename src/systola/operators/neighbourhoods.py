@@ -39,6 +39,7 @@ from systola.model.moves import (
     swap_in,
     value_of_rank,
 )
+from systola.model.population import copy_state
 from systola.model.problem import Problem, is_declared, senses_of, space_of
 from systola.operators.declared_neighbours import ELEMENTARY, evaluate_moves_by_parts
 from systola.operators.evaluation import evaluate_delta, evaluate_full, evaluate_swap
@@ -175,8 +176,7 @@ def _evaluate_by_insert(self: Any, s: Any, lane: Any, i: Any, first: Any, last: 
     problem, population, lanes = s.problem, s.population, s.lanes
     for j in range(first, last):
         state = lanes.state[at + j - first]
-        for k in range(state.shape[0]):
-            state[k] = population.state[0, k]
+        copy_state(population, 0, state)
         insert(problem, population.x, 0, i, j, state)
         measures_from_state(problem, state, lanes.trial[at + j - first])
 
@@ -185,8 +185,7 @@ def _evaluate_by_reverse(self: Any, s: Any, lane: Any, i: Any, first: Any, last:
     problem, population, lanes = s.problem, s.population, s.lanes
     for j in range(first, last):
         state = lanes.state[at + j - first]
-        for k in range(state.shape[0]):
-            state[k] = population.state[0, k]
+        copy_state(population, 0, state)
         reverse(problem, population.x, 0, i, j, state)
         measures_from_state(problem, state, lanes.trial[at + j - first])
 

@@ -7,49 +7,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from systola.jit.dispatch import dispatched, dispatched_call, implementation_of
+from systola.jit.dispatch import dispatched, dispatched_call
 
 
 @dispatched
 def move_of(engine: Any, number: Any) -> Any:
     """The move with this number: its row, and its place in it."""
-    return implementation_of("move_of", engine)(engine, number)
 
 
 @dispatched
 def row_end(engine: Any, i: Any) -> Any:
     """Places in row i are below this."""
-    return implementation_of("row_end", engine)(engine, i)
 
 
 @dispatched
 def row_begin(engine: Any, i: Any) -> Any:
     """The first place in row i."""
-    return implementation_of("row_begin", engine)(engine, i)
 
 
 @dispatched
 def is_move(engine: Any, i: Any, j: Any) -> Any:
     """Whether this place in row i is a move of its own: others are no change, or the same as a move before."""
-    return implementation_of("is_move", engine)(engine, i, j)
 
 
 @dispatched_call
 def apply_move(engine: Any, space: Any, x: Any, row: Any, i: Any, j: Any) -> Any:
     """Change x[row] by the move (i, j)."""
-    return implementation_of("apply_move", engine)(engine, space, x, row, i, j)
 
 
 @dispatched
 def set_tabu(engine: Any, x: Any, i: Any, j: Any, until: Any, at: Any, one: Any, two: Any) -> Any:
     """Before the move (i, j) of x[0]: what it changes is tabu until the steps `one` and `two`."""
-    return implementation_of("set_tabu", engine)(engine, x, i, j, until, at, one, two)
 
 
 @dispatched
 def is_tabu(engine: Any, x: Any, i: Any, j: Any, until: Any, at: Any, now: Any) -> Any:
     """Whether the move (i, j) of x[0] would bring back what is tabu."""
-    return implementation_of("is_tabu", engine)(engine, x, i, j, until, at, now)
 
 
 @dispatched_call
@@ -58,16 +51,13 @@ def evaluate_moves(engine: Any, s: Any, lane: Any, i: Any, first: Any, last: Any
 
     `fresh` says that it is the lane's first look at this row of moves.
     """
-    return implementation_of("evaluate_moves", engine)(engine, s, lane, i, first, last, fresh, at)
 
 
 @dispatched_call
 def evaluate_current(engine: Any, s: Any) -> Any:
     """Evaluate the current solution x[0] from scratch, with what `evaluate_moves` needs of it."""
-    return implementation_of("evaluate_current", engine)(engine, s)
 
 
 @dispatched_call
 def accept_move(engine: Any, s: Any, i: Any, j: Any, best_trial: Any) -> Any:
     """Make the move (i, j) of x[0], whose measures are lanes.trial[best_trial]; as if `evaluate_current` came next."""
-    return implementation_of("accept_move", engine)(engine, s, i, j, best_trial)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from systola.jit.compile import called, inlined
-from systola.jit.dispatch import Implementation, dispatched, dispatched_call, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, dispatched_call, register
 from systola.model.elementary_moves import NO_MOVE, make_move, make_plain_move, undo_move
 from systola.model.encodings import Bits, Digits, Order, decode
 from systola.model.population import NEVER, are_finite, note_fault, ranks_above, replace_row, update_best
@@ -34,49 +34,41 @@ from systola.operators.random_moves import draw_move
 @dispatched
 def begin_proposals(s: Any, row: Any, lane: Any) -> Any:
     """Before the first proposal, and whenever the row has changed otherwise."""
-    return implementation_of("begin_proposals", s)(s, row, lane)
 
 
 @dispatched
 def draw_proposal(s: Any, row: Any, lane: Any, kind: Any, r1: Any, r2: Any, r3: Any) -> Any:
     """A move of this kind, by three random numbers of 32 bits; its kind is NO_MOVE if there is none."""
-    return implementation_of("draw_proposal", s)(s, row, lane, kind, r1, r2, r3)
 
 
 @dispatched_call
 def try_move(s: Any, row: Any, lane: Any, move: Any) -> Any:
     """Measure the solution after a move, into lanes.trial[2 * lane]."""
-    return implementation_of("try_move", s)(s, row, lane, move)
 
 
 @dispatched
 def take_move(s: Any, row: Any, lane: Any, move: Any) -> Any:
     """The move that was tried last is made."""
-    return implementation_of("take_move", s)(s, row, lane, move)
 
 
 @dispatched
 def drop_move(s: Any, row: Any, lane: Any, move: Any) -> Any:
     """The move that was tried last is not made."""
-    return implementation_of("drop_move", s)(s, row, lane, move)
 
 
 @dispatched
 def offer_neighbour(s: Any, row: Any, lane: Any, move: Any) -> Any:
     """Remember the neighbour that was tried last if it is the best solution that the lane has seen."""
-    return implementation_of("offer_neighbour", s)(s, row, lane, move)
 
 
 @dispatched_call
 def push_move(s: Any, row: Any, lane: Any, move: Any) -> Any:
     """Make a move whatever it gives; `end_pushing` must follow the last one."""
-    return implementation_of("push_move", s)(s, row, lane, move)
 
 
 @dispatched
 def end_pushing(s: Any, row: Any, lane: Any) -> Any:
     """After moves that were pushed: the row has them all, and its measures."""
-    return implementation_of("end_pushing", s)(s, row, lane)
 
 
 # By a copy.
@@ -137,13 +129,11 @@ _BY_COPY: dict[str, Implementation] = {
 @dispatched
 def measure_in_row(space: Any, s: Any, row: Any, lane: Any, move: Any, measures: Any) -> Any:
     """Add what a move of the solution in a row would change to the measures."""
-    return implementation_of("measure_in_row", space)(space, s, row, lane, move, measures)
 
 
 @dispatched
 def make_in_row(space: Any, s: Any, row: Any, lane: Any, move: Any) -> Any:
     """Make a move of the solution in a row, and bring its state up to date."""
-    return implementation_of("make_in_row", space)(space, s, row, lane, move)
 
 
 def _measure_with_plain_bits(space: Any, s: Any, row: Any, lane: Any, move: Any, measures: Any) -> None:

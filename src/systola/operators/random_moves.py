@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from systola.jit.compile import inlined
-from systola.jit.dispatch import dispatched, implementation_of, register
+from systola.jit.dispatch import dispatched, register_each
 from systola.model.elementary_moves import EXCHANGE, FLIP, NO_MOVE, REASSIGN, ROTATE
 from systola.model.encodings import Bits, Digits, Order
 from systola.model.moves import value_of_rank
@@ -24,7 +24,6 @@ _LONGEST_BLOCK = 3  # items of a rotation's shorter part, as in or-opt
 @dispatched
 def draw_move(space: Any, x: Any, kind: Any, r0: Any, r1: Any, r2: Any) -> Any:
     """A move of this kind from the stored solution x, by three random numbers of 32 bits; NO_MOVE if it gives none."""
-    return implementation_of("draw_move", space)(space, x, kind, r0, r1, r2)
 
 
 @inlined
@@ -107,6 +106,4 @@ def _draw_in_digits(space: Any, x: Any, kind: Any, r0: Any, r1: Any, r2: Any) ->
     return np.int64(kind), i, old, old + reach if upwards else old - reach
 
 
-register("draw_move", Order, _draw_in_order)
-register("draw_move", Bits, _draw_in_bits)
-register("draw_move", Digits, _draw_in_digits)
+register_each("draw_move", {Order: _draw_in_order, Bits: _draw_in_bits, Digits: _draw_in_digits})

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from systola.jit.dispatch import dispatched, dispatched_call, implementation_of
+from systola.jit.dispatch import dispatched, dispatched_call
 
 
 @dispatched
 def select(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
     """The row of a parent; see `operators.selection`."""
-    return implementation_of("select", engine)(engine, problem, scores, base, places, key)
 
 
 @dispatched_call
 def recombine(engine: Any, space: Any, one: Any, two: Any, child: Any, sibling: Any, work: Any, key: Any) -> Any:
     """Two children of two parents; see `operators.crossover`."""
-    return implementation_of("recombine", engine)(engine, space, one, two, child, sibling, work, key)
 
 
 @dispatched
 def mutate(engine: Any, space: Any, x: Any, key: Any) -> Any:
     """A small change; see `operators.mutation`."""
-    return implementation_of("mutate", engine)(engine, space, x, key)

@@ -149,8 +149,11 @@ class Budget:
 
     def seconds_left(self, seconds: float) -> float:
         """What is left after so many seconds; endless if they are not limited."""
-        limits = [limit for limit in (self.stop.seconds, self.stop.cap) if limit is not None]
-        return max(0.0, min(limits) - seconds) if limits else math.inf
+        stop = self.stop
+        limit = math.inf if stop.seconds is None else stop.seconds
+        if stop.cap is not None and stop.cap < limit:
+            limit = stop.cap
+        return max(0.0, limit - seconds)
 
     def met(self, spent: Spent) -> str:
         """The name of a limit that is met, empty if none is: the first one in this order."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import numba
 
-from systola.backends.session import Session
 from systola.jit.cache import cache_folder
 from systola.jit.compile import Call, compile_for, is_compiled
 from systola.run.compiler_process import CompilerProcess, KernelPlan, describe
@@ -68,9 +67,9 @@ class Compilers:
             with suppress(OSError):
                 self._idle.append(CompilerProcess())
 
-    def jobs(self, plan: KernelPlan, session: Session) -> list[Job]:
-        """The kernels of a session that are neither loaded nor on disk."""
-        missing = {name: call for name, call in session.kernels().items() if not is_compiled(call)}
+    def jobs(self, plan: KernelPlan, kernels: dict[str, Call]) -> list[Job]:
+        """Those of a session's kernels that are neither loaded nor on disk."""
+        missing = {name: call for name, call in kernels.items() if not is_compiled(call)}
         told = describe(plan) if missing and self._others and cache_folder() is not None else None
         return [Job(call, name, plan.engine.name, told) for name, call in missing.items()]
 

@@ -20,7 +20,7 @@ from systola.model.problem import Problem, digest_of, space_of
 from systola.reading import is_whole
 from systola.run.compilers import Job, Workshop, tell_nobody
 from systola.run.faults import check_faults, explaining_errors
-from systola.run.search import Found, Saved, Search
+from systola.run.search import Found, Saved, Search, same_as
 from systola.version import __version__
 
 _LONG_SECONDS = 0.2  # a step that takes longer is made a few lanes at a time
@@ -72,6 +72,10 @@ class EngineSearch(Search):
         Who compiles its kernels, if it is not only this process.
     """
 
+    backend = same_as("session.backend", str)
+    threads = same_as("session.threads", int)
+    memory = same_as("session.memory", int)
+
     def __init__(
         self, setup: Setup, session: Session, keeps_steps: bool = False, workshop: Workshop | None = None
     ) -> None:
@@ -90,28 +94,16 @@ class EngineSearch(Search):
         self._keeps_steps = keeps_steps
         self._kept: Saved | None = None
 
-    @property
-    def backend(self) -> str:
-        return self.session.backend
-
-    @property
-    def threads(self) -> int:
-        return self.session.threads
-
-    @property
-    def memory(self) -> int:
-        return self.session.memory
-
     def compile(self) -> None:
         with explaining_errors(self.problem):
             if self._workshop:
-                jobs = [job for job in self.jobs() if job.name != IMMIGRATION]
-                self._workshop.compilers.compile(jobs, self.on_kernel or tell_nobody)
+                self._workshop.compilers.compile(self.jobs(but=IMMIGRATION), self.on_kernel or tell_nobody)
             self.session.compile()
 
-    def jobs(self) -> list[Job]:
-        """What is to be compiled of all that it may need."""
-        return self._workshop.compilers.jobs(self._workshop.plan, self.session) if self._workshop else []
+    def jobs(self, but: str = "") -> list[Job]:
+        """What is to be compiled of all that it may need, but for the kernel of this name."""
+        kernels = {name: call for name, call in self.session.kernels().items() if name != but}
+        return self._workshop.compilers.jobs(self._workshop.plan, kernels) if self._workshop else []
 
     def start(self, solutions: Solutions = ()) -> None:
         rows = self.setup.design.started

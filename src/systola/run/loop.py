@@ -15,7 +15,7 @@ from systola.run.budget import Budget, Spent, Stop
 from systola.run.checkpoint import read_state, write_checkpoint
 from systola.run.ending import ask_to_stop, time_limit
 from systola.run.execution import CALL_SECONDS, REPORT_SECONDS, Callback, Progress
-from systola.run.search import Found, Saved, Search
+from systola.run.search import Found, Saved, Search, same_as
 from systola.run.signals import Interruption, held_signals
 from systola.run.trace import Sample, Trace
 from systola.run.units import objective_of, reaches, violation_of
@@ -46,35 +46,22 @@ class Run:
     _saved: float = field(default=0.0, init=False)
     _saved_step: int = field(default=-1, init=False)  # the last that a checkpoint was written of
     _whole: float = field(default=0.0, init=False)  # seconds at the end of the last whole step
+    _sampled: tuple[bytes, Any, float] = field(default=(b"", None, 0.0), init=False)  # measures, and what they mean
+
+    problem = same_as("search.problem", Problem)
+    backend = same_as("search.backend", str)
+    threads = same_as("search.threads", int)
+    step = same_as("search.step", int)
+    evaluations = same_as("search.evaluations", int)
 
     @property
     def _budget(self) -> Budget:
         return Budget(self.stop, self.search.per_step)
 
     @property
-    def problem(self) -> Problem:
-        return self.search.problem
-
-    @property
     def repeatable(self) -> bool:
         # "seconds" alone are not in every budget: a cap may have been met.
         return self.stop.repeatable and self.reason not in ("interrupted", "callback", "failed", "seconds")
-
-    @property
-    def backend(self) -> str:
-        return self.search.backend
-
-    @property
-    def threads(self) -> int:
-        return self.search.threads
-
-    @property
-    def step(self) -> int:
-        return self.search.step
-
-    @property
-    def evaluations(self) -> int:
-        return self.search.evaluations
 
     @property
     def seconds(self) -> float:
@@ -214,8 +201,9 @@ class Run:
         search = self.search
         if search.step % self.trace.stride == 0:
             measures, problem = search.best().measures, search.problem
-            objective, broken = objective_of(problem, measures), violation_of(problem, measures)
-            self.trace.take(Sample(search.step, search.evaluations, self.seconds, objective, broken))
+            if measures.tobytes() != self._sampled[0]:  # mostly the best solution is that of the last sample
+                self._sampled = measures.tobytes(), objective_of(problem, measures), violation_of(problem, measures)
+            self.trace.take(Sample(search.step, search.evaluations, self.seconds, *self._sampled[1:]))
 
     def tell_progress(self, stage: str) -> None:
         """Call the callback, if there is one and it is time."""

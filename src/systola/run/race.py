@@ -30,7 +30,7 @@ from systola.run.compilers import Compilers
 from systola.run.engine_search import EngineSearch
 from systola.run.execution import CALL_SECONDS
 from systola.run.racer import ROUNDS, Racer, is_saved_racer, prepare_behind
-from systola.run.search import Found, Saved, Search
+from systola.run.search import Found, Saved, Search, same_as
 from systola.run.signals import BEHIND
 from systola.run.units import objective_of, violation_of
 
@@ -54,6 +54,10 @@ class RaceSearch(Search):
         The part of it that a round takes.
     """
 
+    per_step = same_as("_current.design.per_step", int)
+    backend = same_as("_search.backend", str)
+    threads = same_as("_search.threads", int)
+
     def __init__(self, problem: Problem, racers: Sequence[Racer], stop: Stop, share: float) -> None:
         self.problem, self.racers, self.share = problem, list(racers), share
         self.left_out: dict[str, str] = {}  # engines that do not fit the problem, and why
@@ -76,18 +80,6 @@ class RaceSearch(Search):
         self._best_of = 0  # whose it is
         self._asked = False
         self._closed = threading.Event()
-
-    @property
-    def per_step(self) -> int:  # type: ignore[override]
-        return self._current.design.per_step
-
-    @property
-    def backend(self) -> str:
-        return self._search.backend
-
-    @property
-    def threads(self) -> int:
-        return self._search.threads
 
     @property
     def memory(self) -> int:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from operator import attrgetter
+from typing import Any, Protocol, TypeVar, cast
 
 from systola.errors import InputError
 from systola.model.encodings import Array, Solutions
@@ -16,6 +17,12 @@ from systola.model.population import Population
 from systola.model.problem import Problem
 
 Saved = tuple[dict[str, Any], dict[str, Array]]  # plain data, which JSON can hold, and arrays
+_T = TypeVar("_T")
+
+
+def same_as(path: str, kind: type[_T]) -> _T:
+    """A property of this type that is asked of another object: ``step = same_as("search.step", int)``."""
+    return cast(_T, property(attrgetter(path)))
 
 
 class Found:

@@ -9,7 +9,7 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Implementation, dispatched_small, implementation_of
+from systola.jit.dispatch import Implementation, dispatched_small
 from systola.model.elementary_moves import REVERSE, ROTATE, SWAP
 from systola.model.encodings import Permutation
 from systola.model.structure.part import Function, Part
@@ -21,19 +21,16 @@ if TYPE_CHECKING:
 @dispatched_small
 def user_link(part: Any, problem: Any, a: Any, b: Any) -> Any:
     """What item b straight after item a costs."""
-    return implementation_of("user_link", part)(part, problem, a, b)
 
 
 @dispatched_small
 def user_first(part: Any, problem: Any, a: Any) -> Any:
     """What it costs that item a is the first one."""
-    return implementation_of("user_first", part)(part, problem, a)
 
 
 @dispatched_small
 def user_last(part: Any, problem: Any, a: Any) -> Any:
     """What it costs that item a is the last one."""
-    return implementation_of("user_last", part)(part, problem, a)
 
 
 def _no_end(self: Any, problem: Any, a: Any) -> Any:

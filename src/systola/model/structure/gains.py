@@ -10,26 +10,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from systola.jit.dispatch import dispatched, dispatched_call, implementation_of, register
+from systola.jit.dispatch import dispatched, dispatched_call, register
 from systola.model.structure.part import Both
 
 
 @dispatched_call
 def add_gains(part: Any, problem: Any, space: Any, x: Any, kept: Any, gains: Any) -> Any:
     """Add the gains that a part has to say, from scratch; `kept` is up to date."""
-    return implementation_of("add_gains", part)(part, problem, space, x, kept, gains)
 
 
 @dispatched
 def before_change(part: Any, problem: Any, space: Any, x: Any, i: Any, gains: Any) -> Any:
     """Decision i is about to change: take away what others will not gain any more."""
-    return implementation_of("before_change", part)(part, problem, space, x, i, gains)
 
 
 @dispatched
 def after_change(part: Any, problem: Any, space: Any, x: Any, i: Any, gains: Any) -> Any:
     """Decision i has changed: add what others gain from now on."""
-    return implementation_of("after_change", part)(part, problem, space, x, i, gains)
 
 
 def _add_both(self: Any, problem: Any, space: Any, x: Any, kept: Any, gains: Any) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Implementation, dispatched_small, implementation_of
+from systola.jit.dispatch import Implementation, dispatched_small
 from systola.model.elementary_moves import EXCHANGE
 from systola.model.encodings import Digits, Integers
 from systola.model.structure.part import Function, Part
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 @dispatched_small
 def user_weigh(part: Any, problem: Any, i: Any, v: Any) -> Any:
     """What decision i adds to the load of group v."""
-    return implementation_of("user_weigh", part)(part, problem, i, v)
 
 
 @dispatched_small
 def user_cost(part: Any, problem: Any, v: Any, load: Any) -> Any:
     """What group v costs with this load."""
-    return implementation_of("user_cost", part)(part, problem, v, load)
 
 
 def _total(self: Any, problem: Any, x: Any) -> Any:

@@ -53,24 +53,27 @@ def _excess(self: Any, r: Any, left: Any) -> Any:
     return max(self.least[r] - left, left - self.largest[r], left * 0)
 
 
+@inlined
+def _left_side(self: Any, r: Any, x: Any) -> Any:
+    """What row r adds up to."""
+    left = self.values[0] * 0
+    for q in range(self.starts[r], self.starts[r + 1]):
+        if x[self.columns[q]]:
+            left += self.values[q]
+    return left
+
+
 def _total(self: Any, problem: Any, x: Any) -> Any:
     total = self.values[0] * 0
     for r in range(self.least.shape[0]):
-        left = self.values[0] * 0
-        for q in range(self.starts[r], self.starts[r + 1]):
-            if x[self.columns[q]]:
-                left += self.values[q]
-        total += _excess(self, r, left)
+        total += _excess(self, r, _left_side(self, r, x))
     return total
 
 
 def _init(self: Any, problem: Any, x: Any, kept: Any) -> Any:
     total = self.values[0] * 0
     for r in range(self.least.shape[0]):
-        left = self.values[0] * 0
-        for q in range(self.starts[r], self.starts[r + 1]):
-            if x[self.columns[q]]:
-                left += self.values[q]
+        left = _left_side(self, r, x)
         kept[self.at + r] = left
         total += _excess(self, r, left)
     return total

@@ -27,7 +27,6 @@ from systola.jit.dispatch import (
     dispatched_call,
     dispatched_objective,
     has_implementation,
-    implementation_of,
     register,
     register_helpers,
 )
@@ -43,49 +42,41 @@ COMMON = ("at", "measure", "weight")  # fields of every part's record
 @dispatched_objective
 def part_total(part: Any, problem: Any, x: Any) -> Any:
     """What a part is worth, from scratch."""
-    return implementation_of("part_total", part)(part, problem, x)
 
 
 @dispatched
 def init_part(part: Any, problem: Any, x: Any, kept: Any) -> Any:
     """As `part_total`, and writes what is kept."""
-    return implementation_of("init_part", part)(part, problem, x, kept)
 
 
 @dispatched
 def part_delta(part: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any) -> Any:
     """By how much a part would be worth more after a move."""
-    return implementation_of("part_delta", part)(part, problem, space, x, move, kept)
 
 
 @dispatched
 def update_part(part: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any) -> Any:
     """A move of x has been made: bring what is kept up to date."""
-    return implementation_of("update_part", part)(part, problem, space, x, move, kept)
 
 
 @dispatched_objective
 def structure_total(part: Any, problem: Any, x: Any, measure: Any) -> Any:
     """The sum of all parts that add to a measure, from scratch."""
-    return implementation_of("structure_total", part)(part, problem, x, measure)
 
 
 @dispatched_call
 def init_structure(part: Any, problem: Any, x: Any, kept: Any, measures: Any) -> Any:
     """Add what all parts are worth to their measures, and write what is kept."""
-    return implementation_of("init_structure", part)(part, problem, x, kept, measures)
 
 
 @dispatched
 def add_delta(part: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any, measures: Any) -> Any:
     """Add to the measures what a move would change."""
-    return implementation_of("add_delta", part)(part, problem, space, x, move, kept, measures)
 
 
 @dispatched
 def update_structure(part: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any) -> Any:
     """A move of x has been made: bring all that is kept up to date."""
-    return implementation_of("update_structure", part)(part, problem, space, x, move, kept)
 
 
 class Both(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Implementation, dispatched_objective, dispatched_small, implementation_of
+from systola.jit.dispatch import Implementation, dispatched_objective, dispatched_small
 from systola.model.elementary_moves import make_plain_move, touched, undo_plain_move
 from systola.model.encodings import Permutation
 from systola.model.structure.part import Function, Part
@@ -26,25 +26,21 @@ if TYPE_CHECKING:
 @dispatched_small
 def user_step(part: Any, problem: Any, state: Any, item: Any) -> Any:
     """What the next item costs; changes the state."""
-    return implementation_of("user_step", part)(part, problem, state, item)
 
 
 @dispatched_small
 def user_start(part: Any, problem: Any, state: Any) -> Any:
     """Writes the first state; it was zeros."""
-    return implementation_of("user_start", part)(part, problem, state)
 
 
 @dispatched_small
 def user_end(part: Any, problem: Any, state: Any) -> Any:
     """What the last state costs."""
-    return implementation_of("user_end", part)(part, problem, state)
 
 
 @dispatched_objective
 def empty_state(part: Any) -> Any:
     """Zeros, as many as a state has numbers."""
-    return implementation_of("empty_state", part)(part)
 
 
 def _integers(self: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Implementation, dispatched, implementation_of
+from systola.jit.dispatch import Implementation, dispatched
 from systola.model.elementary_moves import EXCHANGE_BITS
 from systola.model.encodings import Binary
 from systola.model.structure.gains import nothing_changes
@@ -26,13 +26,11 @@ _DENSE = 0.25  # share of entries from which on a matrix is kept whole
 @dispatched
 def add_coupling(part: Any, i: Any, kept: Any, sign: Any) -> Any:
     """Add what the couplings of decision i to the others are, times a sign, to the slopes that are kept."""
-    return implementation_of("add_coupling", part)(part, i, kept, sign)
 
 
 @dispatched
 def coupling(part: Any, i: Any, j: Any) -> Any:
     """What two different decisions add if both are one."""
-    return implementation_of("coupling", part)(part, i, j)
 
 
 def _add_dense(self: Any, i: Any, kept: Any, sign: Any) -> None:

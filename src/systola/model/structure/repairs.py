@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from systola.jit.dispatch import dispatched, implementation_of, register
+from systola.jit.dispatch import dispatched, register
 from systola.model.structure.part import Both
 
 NONE = -1  # no decision
@@ -16,7 +16,6 @@ NONE = -1  # no decision
 def draw_repair(part: Any, x: Any, kept: Any, r0: Any, r1: Any) -> Any:
     """Binary: a decision whose flip helps a broken constraint, by two random numbers of 32 bits; NONE if there is none
     or none was found quickly."""
-    return implementation_of("draw_repair", part)(part, x, kept, r0, r1)
 
 
 def _from_both(self: Any, x: Any, kept: Any, r0: Any, r1: Any) -> Any:

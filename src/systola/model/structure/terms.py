@@ -12,7 +12,7 @@ import numpy as np
 
 from systola.errors import InputError
 from systola.jit.compile import inlined
-from systola.jit.dispatch import Implementation, dispatched, dispatched_small, implementation_of, register
+from systola.jit.dispatch import Implementation, dispatched, dispatched_small, register
 from systola.model.elementary_moves import make_plain_move, touched, undo_plain_move
 from systola.model.encodings import Array, Binary, Bits, Digits, Integers, Permutation
 from systola.model.structure.part import Function, Part, field_or_made
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 @dispatched_small
 def user_term(part: Any, problem: Any, x: Any, k: Any) -> Any:
     """The k-th term."""
-    return implementation_of("user_term", part)(part, problem, x, k)
 
 
 def _total(self: Any, problem: Any, x: Any) -> Any:
@@ -70,7 +69,6 @@ def _delta(self: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any) ->
 @dispatched
 def add_term_gains(space: Any, part: Any, problem: Any, x: Any, k: Any, i: Any, gains: Any, sign: Any) -> Any:
     """Add what term k gains by each change of a decision that it reads, other than i, with this sign."""
-    return implementation_of("add_term_gains", space)(space, part, problem, x, k, i, gains, sign)
 
 
 def _add_flips(space: Any, part: Any, problem: Any, x: Any, k: Any, i: Any, gains: Any, sign: Any) -> None:
