@@ -17,6 +17,7 @@ from systola.islands.checkpoints import SavedSet, Saver, Saving, free_set, open_
 from systola.islands.deme import Deme
 from systola.islands.deme_report import DemeReport, Outcome, ProcessReport, describe, history_of, report_of, summarise
 from systola.islands.islands import Islands
+from systola.islands.meeting import compile_waiting
 from systola.islands.message import Message
 from systola.islands.observer import Observer
 from systola.islands.plan import Plan
@@ -29,7 +30,7 @@ from systola.model.problem import Problem, space_of
 from systola.run.budget import FOREVER, Budget, Spent, Stop
 from systola.run.ending import ask_to_stop, time_limit
 from systola.run.execution import REPORT_SECONDS, Callback, Progress
-from systola.run.search import Found
+from systola.run.search import Found, same_as
 from systola.run.signals import Interruption, called_on
 from systola.run.trace import Trace
 
@@ -93,6 +94,8 @@ class Archipelago:
             deme = self._make(number)
             deme.search.compile()
             self.demes.append(deme)
+        if self.islands.synchronous and not self.world and self._count_workers() > 1:
+            compile_waiting()
 
     def ask_to_stop(self) -> None:
         """Let all demes end after the steps under way, if these end soon, or within them; any thread may call it."""
@@ -326,20 +329,9 @@ class Archipelago:
         assert self._outcome is not None
         return self._outcome
 
-    @property
-    def step(self) -> int:
-        """Steps of the deme that has made most."""
-        return self.outcome.step
-
-    @property
-    def evaluations(self) -> int:
-        """Solutions made in all demes."""
-        return self.outcome.evaluations
-
-    @property
-    def trace(self) -> Trace:
-        """How the best solution developed."""
-        return self.outcome.trace
+    step = same_as("outcome.step", int)  # of the deme that has made most
+    evaluations = same_as("outcome.evaluations", int)  # in all demes
+    trace = same_as("outcome.trace", Trace)
 
     def best(self) -> Found:
         """The best solution of all demes."""

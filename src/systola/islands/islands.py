@@ -11,6 +11,7 @@ import numpy as np
 from systola.engines.engine import Engine, check_number
 from systola.engines.steady_state import SteadyState
 from systola.errors import InputError
+from systola.islands.conditions import check_conditions
 from systola.islands.torus import connectivity
 
 _MOST_DEMES = 1 << 20
@@ -83,26 +84,8 @@ class Islands:
             raise InputError(f"`delays` must have a number for each of the {demes} demes, but got {self.delays!r}")
         for lag in self.delays:
             check_number("delays", lag, 0, 3600, whole=False)
-        degree = connectivity(demes)
-        rate, out, back, slots = self.rate, self.export_every, self.import_every, self.send_slots
-        if back * rate > slots * out:
-            raise InputError(
-                "`import_every / export_every <= send_slots / rate` must hold, or sending buffers overflow (Condition "
-                f"1 of Liu, Wang 2015), but got {back} / {out} > {slots} / {rate}; set import_every to "
-                f"{slots * out // rate} or less, or send_slots to {-(-back * rate // out)} or more"
-            )
-        if degree * rate > out:
-            raise InputError(
-                f"`{degree} * rate <= export_every` must hold for demes with {degree} neighbours, or more arrives than "
-                f"can be imported (Condition 2 of Liu, Wang 2015), but got rate {rate} and export_every {out}; set "
-                f"export_every to {degree * rate} or more, or rate to {out // degree} or less"
-            )
-        if self.pool < slots * degree:
-            raise InputError(
-                f"`pool >= {degree} * send_slots` must hold for demes with {degree} neighbours, or what has arrived may"
-                f" be lost (Condition 2 of Liu, Wang 2015), but got pool {self.pool} and send_slots {slots}; set pool "
-                f"to {slots * degree} or more, or send_slots to {self.pool // degree} or less"
-            )
+        intervals = self.export_every, self.import_every
+        check_conditions(connectivity(demes), self.rate, intervals, self.send_slots, self.pool)
 
     def described(self) -> dict[str, Any]:
         """All parameters but the engines."""

@@ -2,7 +2,7 @@
 
 Messages are sent synchronously from a bounded number of slots. A slot is free again when the send is complete, that
 is, when the receiver has begun to receive it: so what is on its way is bounded, which buffered sends
-(MPI_Ibsend, as in the paper) do not give. Nothing ever waits, but for `flush`, `agree_now` and `barrier`.
+(MPI_Ibsend, as in the paper) do not give. Nothing ever waits, but for `flush`, `exchange` and `barrier`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import secrets
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from systola.errors import InputError, MissingExtra, SystolaError
 from systola.islands.message import Message, message_size, pack, unpack
-from systola.islands.transport import T, Vote
+from systola.islands.transport import BREAK, T, Vote
 from systola.model.encodings import Array
 
 if TYPE_CHECKING:
@@ -321,10 +321,16 @@ class MpiTransport:
             self._over = told
         return told
 
-    def agree_now(self, vote: Vote) -> Vote:
-        request, _, found = self._begin_vote(vote)
+    def exchange(self, vote: Vote, importing: Mapping[int, int]) -> tuple[Vote, dict[int, list[Message]]]:
+        self.flush()
+        arrived = {deme: self.collect(deme, step) for deme, step in importing.items()}
+        request, _, found = self._begin_vote(vote)  # all have collected before anybody sends again
         _sleep_until(request.Test)
-        return Vote(*found.tolist())
+        told = Vote(*found.tolist())
+        if told.halt == BREAK:
+            self.restore([message for messages in arrived.values() for message in messages])
+            return told, {}
+        return told, arrived
 
     def _begin_vote(self, vote: Vote) -> tuple[Any, Any, Any]:
         mine, found = np.array(vote, np.int64), np.zeros(len(vote), np.int64)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
+from systola.islands.meeting import Meeting
 from systola.islands.message import Message
 from systola.model.encodings import Array
 
@@ -56,8 +57,11 @@ class Transport(Protocol):
     def agree(self, vote: Vote) -> Vote | None:
         """What all have said by now, if that is known. Never waits; all learn the same end sooner or later."""
 
-    def agree_now(self, vote: Vote) -> Vote:
-        """What all say now: all workers call it and wait for each other."""
+    def exchange(self, vote: Vote, importing: Mapping[int, int]) -> tuple[Vote, dict[int, list[Message]]]:
+        """What all say now, and what anybody has posted until now to these demes, which have made so many steps.
+
+        All workers call it and wait for each other. Nothing is handed out if one of them wants to halt at once.
+        """
 
     def send_part(self, part: bytes) -> None:
         """Something for the first worker."""
@@ -108,9 +112,11 @@ class Mailboxes:
         self._mail: dict[int, list[Message]] = defaultdict(list)
         self._underway: dict[int, int] = defaultdict(int)  # by sender
         self._barrier = threading.Barrier(workers)
-        self._poll = threading.Barrier(workers, self._count)
+        self._round = Meeting(workers, self._hand_out)
         self._said: dict[int, Vote] = {}
         self._counted = Vote()
+        self._importing: dict[int, int] = {}  # demes, and the steps that they have made
+        self._handed: dict[int, list[Message]] = {}
         self._given_up = False
         self._parts: list[bytes] = []
 
@@ -159,15 +165,19 @@ class Mailboxes:
             return told._replace(halt=BREAK)
         return told if len(self._said) == self.workers else told._replace(more=1)
 
-    def agree_now(self, vote: Vote) -> Vote:
+    def exchange(self, vote: Vote, importing: Mapping[int, int]) -> tuple[Vote, dict[int, list[Message]]]:
         with self._lock:
             self._said[threading.get_ident()] = vote
-        self._poll.wait()
-        return self._counted
+            self._importing.update(importing)
+        self._round.wait()
+        return self._counted, {deme: self._handed[deme] for deme in importing if deme in self._handed}
 
-    def _count(self) -> None:
-        """When all have voted, and before anybody goes on."""
+    def _hand_out(self) -> None:
+        """When all are here, and before anybody goes on and posts again: one barrier a round is enough."""
         self._counted = _largest(self._said)
+        importing, self._importing = self._importing, {}
+        halted = self._counted.halt == BREAK
+        self._handed = {} if halted else {deme: self.collect(deme, step) for deme, step in importing.items()}
 
     def send_part(self, part: bytes) -> None:
         with self._lock:
@@ -182,7 +192,7 @@ class Mailboxes:
         """After an error: nobody waits any longer."""
         self._given_up = True
         self._barrier.abort()
-        self._poll.abort()
+        self._round.abort()
 
 
 def _largest(said: dict[int, Vote]) -> Vote:

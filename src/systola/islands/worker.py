@@ -101,14 +101,11 @@ class Worker:
             for deme in self.demes:
                 self._check(deme)
             began = time.perf_counter()
-            self.transport.flush()
-            arrived = {d.number: self.transport.collect(d.number, d.step) for d in self.demes if d.imports_now()}
-            told = self.transport.agree_now(self._vote())  # all have collected before anybody sends again
-            for deme in self.demes:
-                messages = sorted(arrived.get(deme.number, ()), key=lambda p: (p.source, p.serial))
-                if told.halt == BREAK:
-                    self.transport.restore(messages)
-                else:
+            importing = {deme.number: deme.step for deme in self.demes if deme.imports_now()}
+            told, arrived = self.transport.exchange(self._vote(), importing)
+            if told.halt != BREAK:
+                for deme in self.demes:
+                    messages = sorted(arrived.get(deme.number, ()), key=lambda p: (p.source, p.serial))
                     self._record_and_receive(deme, messages)
                     deme.goal = deme.next_stop() if deme.step == deme.goal else deme.goal
             for deme in self.demes:
