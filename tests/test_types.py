@@ -1,8 +1,9 @@
 """Parameters have types that say something: `Any`, `object` or none at all is for kernels only.
 
 Kernels are compiled for whatever types they are called with, and mypy knows none of these. A function is one if Numba's
-decorators say so, or if it is handed over as an implementation: to a registry, to a capability, or where an annotation
-says `Implementation`. What builds one for the compiler (`overload`, `intrinsic`) has the same parameters.
+decorators say so, or if it is handed over as an implementation: to a registry, to a capability, to an engine as its
+operator, or where an annotation says `Implementation`. What builds one for the compiler (`overload`, `intrinsic`) has
+the same parameters.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ DECORATORS = {
     *("kernel", "register_jitable", "intrinsic", "overload", "lower_builtin", "type_callable"),
 }
 REGISTRIES = {
-    *("register", "implement", "enable_migration", "OperatorRegistry"),
+    *("register", "register_each", "implement", "implement_walk", "enable_migration", "OperatorRegistry"),
     *("kernel", "overload", "lower_builtin", "type_callable"),
 }
 ALIASES = {"Implementation", "Operator"}
+OPERATORS = {"selection", "crossover", "mutation", "replacement", "local_search"}  # that an engine may be given
 METHODS = {"evaluate", "fitness", "violation"}  # that a problem's class may have
 NOTHING = {"", "Any", "object"}
 
@@ -81,6 +83,8 @@ def handed_over(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 values = [*node.args, *(keyword.value for keyword in node.keywords)]
             elif hasattr(getattr(capabilities, name, None), "implements"):
                 values = [*given_to_capability(node)]
+            else:
+                values = [keyword.value for keyword in node.keywords if keyword.arg in OPERATORS]
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             parts = [part for target in targets for part in getattr(target, "elts", [target])]

@@ -20,7 +20,7 @@ class Deme:
         self.made = self.stretch = 0
         self.communication = 0.0
         self.gap, self.improved = 1.0, False
-        self.free_slots = world.migration.slots
+        self.free_slots = world.migration.messages
         self.pool = deque()
         self.inbox = {side: deque() for side in ("up", "down", "left", "right")}
         self.begin(0.0)
@@ -30,7 +30,7 @@ class Deme:
 
     def next_migration(self):
         made = self.made + 1
-        while made % self.world.migration.export_interval and made % self.world.migration.import_interval:
+        while made % self.world.migration.export_every and made % self.world.migration.import_every:
             made += 1
         return made
 
@@ -105,7 +105,7 @@ class Deme:
 class World:
     def __init__(self, height, width, rounds, machine, migration, search, thresholds, seed):
         self.height, self.width = height, width
-        self.last = rounds * migration.export_interval
+        self.last = rounds * migration.export_every
         self.machine, self.migration, self.search, self.seed = machine, migration, search, seed
         self.transfer = machine.latency + machine.message_bytes * machine.byte_seconds
         self.thresholds = thresholds
@@ -117,10 +117,10 @@ class World:
         return self.demes[(i + row) % self.height * self.width + (j + column) % self.width]
 
     def exports(self, made):
-        return made % self.migration.export_interval == 0
+        return made % self.migration.export_every == 0
 
     def imports(self, made):
-        return made % self.migration.import_interval == 0
+        return made % self.migration.import_every == 0
 
     def run_asynchronously(self):
         events = [(deme.clock, deme.number) for deme in self.demes]

@@ -17,7 +17,7 @@ from systola.lab.simulation import MODES, THRESHOLDS, Migration, Search, place_d
 from systola.lab.style import save
 
 ROUGH = Machine(spread=0.4, stall_chance=0.05, stall_seconds=0.02, latency=1e-4)
-TIGHT = Migration(export_interval=6, import_interval=10, rate=3, export_probability=0.5, slots=5, pool=7)
+TIGHT = Migration(6, 10, rate=3, export_probability=0.5, send_slots=15, pool=7, overflowing=True)
 LIVELY = Search(improvements=0.05, hardness=0.5, stride=0.6)
 
 
@@ -34,7 +34,7 @@ def check_conservation(run, migration):
     assert run.sent == run.received + run.under_way
     assert migration.rate * run.received == run.injected + run.overwritten + run.pooled
     assert run.pooled <= run.demes * migration.pool
-    assert run.under_way <= run.demes * migration.slots
+    assert run.under_way <= run.demes * migration.messages
     assert run.shares.min() >= -1e-12
     assert run.shares.max() <= 1 + 1e-12
 
@@ -71,12 +71,13 @@ def test_equals_the_naive_twin(mode, height, width, kind):
     ),
     migration=st.builds(
         Migration,
-        export_interval=st.integers(1, 12),
-        import_interval=st.integers(1, 12),
+        export_every=st.integers(1, 12),
+        import_every=st.integers(1, 12),
         rate=st.integers(1, 4),
         export_probability=st.sampled_from([0.0, 0.3, 1.0]),
-        slots=st.integers(1, 6),
+        send_slots=st.integers(4, 24),
         pool=st.integers(1, 9),
+        overflowing=st.just(True),
     ),
     search=st.builds(
         Search, improvements=st.floats(0, 0.5), hardness=st.floats(0, 4), stride=st.sampled_from([0.0, 0.3, 0.9])
@@ -157,9 +158,9 @@ def test_a_barrier_waits_for_the_slowest():
 def test_a_full_send_buffer_skips_and_a_full_pool_forgets():
     """Conditions (1) and (2) of the paper: kept, nothing overflows; broken, something does."""
     assert simulate(64, 100).skipped == simulate(64, 100).overwritten == 0
-    late = Migration(export_interval=10, import_interval=100, export_probability=1)
+    late = Migration(export_every=10, import_every=100, export_probability=1, overflowing=True)
     assert simulate(64, 50, migration=late).skipped > 0
-    flood = Migration(export_interval=5, import_interval=5, export_probability=1)  # 4 * 2 solutions in 5 iterations
+    flood = Migration(5, 5, export_probability=1, overflowing=True)  # 4 * 2 solutions in 5 iterations
     assert simulate(64, 400, migration=flood).overwritten > 0
 
 
@@ -260,7 +261,11 @@ def test_measured_machines():
         (lambda: Machine(latency=math.nan), "`latency` must be a number"),
         (lambda: Machine(spread=4), "0 <= spread <= 3, but got 4"),
         (lambda: Machine(stall_chance=1.5), "0 <= stall_chance <= 1"),
-        (lambda: Migration(slots=0), "1 <= slots"),
+        (lambda: Migration(send_slots=0), "1 <= send_slots"),
+        (lambda: Migration(rate=5, send_slots=4), "`send_slots >= rate` must hold"),
+        (lambda: Migration(export_every=10, import_every=101), "(Condition 1 of Liu, Wang 2015), but got 101 / 10"),
+        (lambda: Migration(export_every=5), "`4 * rate <= export_every` must hold"),
+        (lambda: Migration(pool=79), "`pool >= 4 * send_slots` must hold"),
         (lambda: Migration(export_probability=2), "0 <= export_probability <= 1"),
         (lambda: Search(stride=2), "0 <= stride <= 1"),
         (lambda: simulate_scaling((64, 16)), "in increasing order, but got [64, 16]"),

@@ -8,6 +8,7 @@ import pytest
 import systola as sy
 import systola.run.loop
 from conftest import small_knapsack, small_release, story
+from own_problems import total
 from systola.formats import open_instance
 from systola.lab.sweep import _front, spread_weights, sweep_weights
 
@@ -214,14 +215,7 @@ class Three(sy.Problem):
     three: np.ndarray
 
     def evaluate(self, x):
-        one = 0
-        two = 0
-        three = 0
-        for i in range(len(self.one)):
-            one += self.one[i] * x[i]
-            two += self.two[i] * x[i]
-            three += self.three[i] * x[i]
-        return one, two, three
+        return total(self.one, x), total(self.two, x), total(self.three, x)
 
 
 def test_any_problem_with_several_objectives():

@@ -99,12 +99,18 @@ def test_interrupting_the_run_ends_the_page_too(tmp_path):
     assert last[-2:] == ["end", "bye"]
 
 
+def begin_watched(log, seconds):
+    """A run with its page, as soon as its log tells of it."""
+    process = begin(*RUN, "--seconds", str(seconds), "--log", log)
+    address_in(process.stderr.readline())
+    wait_for(process, lambda: log.exists() and len(read_log(log)) > 2)
+    return process
+
+
 @pytest.mark.long
 def test_a_viewer_that_dies_does_not_hurt_the_run(tmp_path):
     log = tmp_path / "run.log"
-    process = begin(*RUN, "--seconds", "2", "--log", log)
-    address_in(process.stderr.readline())
-    wait_for(process, lambda: log.exists() and len(read_log(log)) > 2)
+    process = begin_watched(log, 2)
     for child in children_of(process.pid):
         os.kill(child, signal.SIGKILL)
     _, err = process.communicate(timeout=60)
@@ -115,9 +121,7 @@ def test_a_viewer_that_dies_does_not_hurt_the_run(tmp_path):
 @pytest.mark.long
 def test_the_page_ends_when_the_run_is_killed(tmp_path):
     log = tmp_path / "run.log"
-    process = begin(*RUN, "--seconds", "60", "--log", log)
-    address_in(process.stderr.readline())
-    wait_for(process, lambda: log.exists() and len(read_log(log)) > 2)
+    process = begin_watched(log, 60)
     children = children_of(process.pid)
     assert children
     process.kill()

@@ -29,10 +29,23 @@ _SOME = {
     "threads": ("pugace", "mls", "pgap"),
     "backend": ("sgs", "sns", "pugace", "mls"),
     "seconds": ("pugace", "pgap"),
-    "part": ("pgap",),
+    "part": ("sgs", "sns", "pugace", "pgap"),
     "full": ("pgap",),
 }
-_CHOOSING = {"sizes": (), "algorithms": _SOME["algorithms"], "part": ("pgap",), "full": ("pgap",), "seconds": ("pgap",)}
+# Parts of pgap are parts of the paper; those of others are studies beside their tables.
+_PARTS = {
+    "sgs": ("plans", "shapes", "growth", "scalarisation"),
+    "sns": ("cells", "rows"),
+    "pugace": ("calibration", "runtime", "readings"),
+    "pgap": ("quality", "strong", "population", "solutions", "simulation"),
+}
+_CHOOSING = {
+    "sizes": (),
+    "algorithms": _SOME["algorithms"],
+    "part": _SOME["part"],
+    "full": ("pgap",),
+    "seconds": ("pgap",),
+}
 _SUFFIXES = {"text": "txt", "markdown": "md", "csv": "csv", "latex": "tex"}
 _TITLES = {
     "sgs": "Systolic Genetic Search",
@@ -53,8 +66,8 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option("--figure", type=int, help="Only this figure of the paper.")
 @click.option(
     "--part",
-    type=click.Choice(["quality", "strong", "population", "solutions", "simulation"]),
-    help="Only this part of the experiments (pgap).",
+    type=click.Choice([part for parts in _PARTS.values() for part in parts]),
+    help="Only this part of the experiments (pgap), or a study beside the tables (sgs, sns, pugace).",
 )
 @click.option("--sizes", callback=_names, metavar="NAMES", help="Only these instances, as the tables name them.")
 @click.option("--algorithms", callback=_names, metavar="NAMES", help="Only these algorithms (sgs, sns).")
@@ -96,7 +109,9 @@ def reproduce(paper: str, quick: bool, runs: int | None, **options: Any) -> None
     from systola.lab.reproductions.products import in_order
     from systola.lab.store import Store
 
-    experiment = importlib.import_module(f"systola.lab.reproductions.{paper}")
+    _check_part(paper, options["part"])
+    study = options["part"] is not None and paper != "pgap"
+    experiment = importlib.import_module(f"systola.lab.reproductions.{paper}{'_studies' * study}")
     item = _item_of(paper, options)
     groups = experiment.choose_groups(item, quick, **_taken(paper, options, _CHOOSING))
     _refuse_jobs(options)
@@ -136,6 +151,11 @@ def reproduce(paper: str, quick: bool, runs: int | None, **options: Any) -> None
             show(json.dumps({name: some for name, some in tables.items() if some}))
     whole = item is None and options["part"] is None and not options["as_json"]
     _report(paper, collected, options, kept.parent / f"{paper}.html" if whole else None, warnings)
+
+
+def _check_part(paper: str, part: str | None) -> None:
+    if part is not None and part not in _PARTS.get(paper, (part,)):
+        raise InputError(f"the parts of {paper} are {', '.join(_PARTS[paper])}, but got {part}")
 
 
 def _item_of(paper: str, options: dict[str, Any]) -> Name | None:
@@ -192,11 +212,13 @@ def _show(paper: str, made: Made, options: dict[str, Any]) -> None:
     texts, writes = [], []
     for name, products in made.items():
         rendered = [render(one, form) for one in _tables(products)]
+        sketches = [one for one in products if not isinstance(one, Table)]
         for one in products:
             if not isinstance(one, Table):
                 told = one.caption
                 if options["figures"]:
-                    target = Path(options["figures"]) / f"{paper}-{_file_name(name)}.png"
+                    which = f"-{sketches.index(one) + 1}" if len(sketches) > 1 else ""
+                    target = Path(options["figures"]) / f"{paper}-{_file_name(name)}{which}.png"
                     writes.append(partial(lambda sketch, path: save(sketch.draw(), path), one, target))
                     told = f"{told} ({target})"
                 rendered += [f"{textwrap.fill(told, 120)}\n"] if form == "text" else []

@@ -20,7 +20,7 @@ from systola.formats.values import plain_value
 from systola.model.names import labels_of, plural
 from systola.model.problem import MAXIMISE, digest_of, senses_of, space_of
 from systola.model.rng import check_seed
-from systola.model.source import is_code
+from systola.model.source import is_code, is_file
 
 
 def open_instance(spec: str, problem: str | None = None, *, fields: Mapping[str, Any] | None = None) -> Instance:
@@ -69,14 +69,14 @@ def look_up_with(spec: str, problem: str | None, given: Mapping[str, Any]) -> In
             f"{spec} is Python code, which is executed only where its file is named on the command line, as in systola "
             "solve FILE.py:NAME, or by systola.formats.load_problem"
         )
-    if _is_file(spec):  # whatever signs its name has
+    if is_file(spec):  # whatever signs its name has
         return _open_file(Path(spec), None, {}, problem, given)
     base, options = _split_options(spec)
     name, colon, arguments = base.partition(":")
     if colon and name in {g.problem for g in GENERATORS}:
         return _generate(name, arguments, options, problem)
     path, mark, part = base.rpartition("#")
-    if not mark or _is_file(base):
+    if not mark or is_file(base):
         return _open_file(_found(base), None, options, problem, given)
     if not part:
         raise InputError(f"a number or name must follow #, but got {shown(spec)}")
@@ -121,17 +121,10 @@ def _problems() -> list[str]:
     return list(dict.fromkeys([*(g.problem for g in GENERATORS), *(f.problem for f in FORMATS)]))
 
 
-def _is_file(path: str) -> bool:
-    try:
-        return Path(path).is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def _found(path: str) -> Path:
     """A path to read; the error for one that is none speaks of generators if that is what was meant."""
     name, colon, _ = path.partition(":")
-    if colon and len(name) > 1 and name.isidentifier() and not _is_file(path):  # a single letter is a drive
+    if colon and len(name) > 1 and name.isidentifier() and not is_file(path):  # a single letter is a drive
         one_of(name, dict.fromkeys(g.problem for g in GENERATORS), "generator")
     if not path:
         raise InputError(

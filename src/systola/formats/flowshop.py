@@ -98,12 +98,7 @@ def read_minella(path: str | Path, objectives: str = "makespan,tardiness", weigh
     ``Reldue``; and for each job -1, its due date, -1 and its weight. `Flowshop` knows no weights of jobs: the notes
     say so.
 
-    Parameters
-    ----------
-    path
-        The file.
-    objectives, weights
-        As in `Flowshop`.
+    Parameters are those of `read_liefooghe`.
     """
     path = Path(path)
     tokens = Tokens(read_text(path), path.name)

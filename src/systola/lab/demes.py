@@ -15,6 +15,7 @@ from systola.backends.session import Setup
 from systola.errors import InputError
 from systola.islands.deme import Deme, seed_of
 from systola.islands.islands import Islands
+from systola.islands.meeting import compile_waiting
 from systola.islands.torus import neighbours_of
 from systola.islands.transport import Mailboxes
 from systola.islands.worker import Worker
@@ -92,6 +93,8 @@ def take_census(problem: Problem, islands: Islands, stop: Stop, threads: int = 1
         raise InputError("a census needs one objective that is minimised, and a budget of seconds or iterations")
     demes = make_demes(problem, islands, seed)
     count = max(1, min(threads, len(demes)))
+    if islands.synchronous and count > 1:
+        compile_waiting()
     transport = Mailboxes(count, islands.send_slots, islands.rate)
     budgets = dict.fromkeys(range(len(demes)), Budget(stop))
     halted = threading.Event()

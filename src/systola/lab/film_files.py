@@ -76,16 +76,10 @@ def save_film(
 
     Parameters
     ----------
-    frames
-        For each moment a matrix, one value a cell; all of one shape.
-    steps
-        The step of each moment.
+    frames, steps, label, title
+        As of `grid_heatmap`.
     path
         The file. Equal films give equal files, but for MP4.
-    label
-        What the values are.
-    title
-        A title, if any.
 
     Raises
     ------

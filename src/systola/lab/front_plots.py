@@ -136,12 +136,8 @@ def plot_attainment(
         For each algorithm the fronts of its runs, one point a row.
     labels
         What the two objectives are.
-    senses
-        `MINIMISE` or `MAXIMISE` for each objective; all are minimised by default.
-    title
-        A title, if any.
-    columns
-        Across how many columns of a page the picture goes: 1 or 2.
+    senses, title, columns
+        As of `plot_front`.
 
     Returns
     -------
@@ -216,10 +212,8 @@ def plot_gantt(
         A row for each job, a column for each machine: how long it takes.
     jobs
         The order of the jobs, counted from 0.
-    title
-        A title, if any.
-    columns
-        Across how many columns of a page the picture goes: 1 or 2.
+    title, columns
+        As of `plot_front`.
 
     Returns
     -------

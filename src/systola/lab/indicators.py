@@ -63,9 +63,7 @@ def reference_point(fronts: Mapping[str, npt.ArrayLike], senses: Sequence[int] |
 
 
 def hypervolume(
-    fronts: Mapping[str, npt.ArrayLike],
-    reference: npt.ArrayLike | None = None,
-    senses: Sequence[int] | None = None,
+    fronts: Mapping[str, npt.ArrayLike], reference: npt.ArrayLike | None = None, senses: Sequence[int] | None = None
 ) -> dict[str, float]:
     """The volume of all that a front dominates, up to a reference point: the more, the better.
 
@@ -102,20 +100,16 @@ def hypervolume(
 
 
 def epsilon(
-    fronts: Mapping[str, npt.ArrayLike],
-    reference: npt.ArrayLike | None = None,
-    senses: Sequence[int] | None = None,
+    fronts: Mapping[str, npt.ArrayLike], reference: npt.ArrayLike | None = None, senses: Sequence[int] | None = None
 ) -> dict[str, float]:
     """Additive epsilon: by how much a front must get better in all objectives to be nowhere worse than another.
 
     Parameters
     ----------
-    fronts
-        For each name a front, one point a row.
+    fronts, senses
+        As of `hypervolume`.
     reference
         The front to compare with; by default the points of all fronts that no other dominates.
-    senses
-        `MINIMISE` or `MAXIMISE` for each objective; all are minimised by default.
 
     Returns
     -------
@@ -133,32 +127,11 @@ def epsilon(
 
 
 def igd_plus(
-    fronts: Mapping[str, npt.ArrayLike],
-    reference: npt.ArrayLike | None = None,
-    senses: Sequence[int] | None = None,
+    fronts: Mapping[str, npt.ArrayLike], reference: npt.ArrayLike | None = None, senses: Sequence[int] | None = None
 ) -> dict[str, float]:
     """IGD+: how far points of a reference front are from being dominated, on average.
 
-    Parameters
-    ----------
-    fronts
-        For each name a front, one point a row.
-    reference
-        The front to compare with; by default the points of all fronts that no other dominates.
-    senses
-        `MINIMISE` or `MAXIMISE` for each objective; all are minimised by default.
-
-    Returns
-    -------
-    dict
-        The indicator of each front: the less, the better; 0 for the reference itself.
-
-    Raises
-    ------
-    InputError
-        If there is no front, or shapes, values or senses do not fit.
-    MissingExtra
-        If moocore is not installed.
+    Parameters, what is returned and what is raised are those of `epsilon`.
     """
     return _compare("igd_plus", fronts, reference, senses)
 

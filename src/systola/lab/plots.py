@@ -148,10 +148,8 @@ def boxplots(
         A title, if any.
     infeasible
         For each algorithm the values of its infeasible runs: crosses, which no box counts.
-    optimum
-        The best value known, as a line, if any.
-    columns
-        Across how many columns of a page the picture goes: 1 or 2.
+    optimum, columns
+        As of `convergence`.
 
     Returns
     -------

@@ -22,15 +22,30 @@ _VERDICTS: dict[str, int | None] = {"▲": 1, "▽": -1, "–": 0, "?": None}
 
 
 @dataclass(frozen=True)
-class PublishedFigures:
-    """A table of figures, one for each instance and algorithm.
+class Published:
+    """What all tables of papers have.
 
     Attributes
     ----------
     source
         Authors, year and title of the paper.
     number
-        The number of the table.
+        The number of the table; of claims, that of the table with the means.
+    notes
+        Places where the print is doubtful.
+    """
+
+    source: str
+    number: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PublishedFigures(Published):
+    """A table of figures, one for each instance and algorithm.
+
+    Attributes
+    ----------
     problem
         The problem, as on the command line.
     measure
@@ -43,33 +58,24 @@ class PublishedFigures:
         that the paper could not run is left out.
     optima
         By instance the best value that the table names; empty where it names none.
-    notes
-        Places where the print is doubtful.
     """
 
-    source: str
-    number: int
     problem: str
     measure: str
     instances: tuple[str, ...]
     algorithms: tuple[str, ...]
     figures: Mapping[tuple[str, str], tuple[float, float | None]]
     optima: Mapping[str, float]
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class PublishedVerdicts:
+class PublishedVerdicts(Published):
     """A table of statistical significance.
 
     Attributes
     ----------
-    source
-        Authors, year and title of the paper.
-    number
-        The number of the table.
     problem
-        The problem, as on the command line.
+        As of `PublishedFigures`.
     instances, algorithms
         The instances, and the algorithms in the order of the matrices.
     verdicts
@@ -81,89 +87,61 @@ class PublishedVerdicts:
         What is not legible, and how damaged places were read.
     """
 
-    source: str
-    number: int
     problem: str
     instances: tuple[str, ...]
     algorithms: tuple[str, ...]
     verdicts: Mapping[str, tuple[tuple[int | None, ...], ...]]
     legible: frozenset[tuple[str, str]]
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class PublishedBest:
+class PublishedBest(Published):
     """The best solutions of a problem with two objectives, by weight.
 
     Attributes
     ----------
-    source
-        Authors, year and title of the paper.
-    number
-        The number of the table.
     problem
-        The problem, as on the command line.
+        As of `PublishedFigures`.
     solutions
         By instance, then by weight of the value: cost and value.
-    notes
-        Places where the print is doubtful.
     """
 
-    source: str
-    number: int
     problem: str
     solutions: Mapping[str, Mapping[float, tuple[float, float]]]
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class PublishedClaims:
+class PublishedClaims(Published):
     """Which algorithms are said to be significantly better than which, for a table as a whole.
 
     Attributes
     ----------
-    source
-        Authors, year and title of the paper.
-    number
-        The number of the table that shows the means.
     problem
-        The problem, as on the command line.
+        As of `PublishedFigures`.
     better
         For each algorithm with a claim those that it is better than.
     notes
         Where the paper says so.
     """
 
-    source: str
-    number: int
     problem: str
     better: Mapping[str, tuple[str, ...]]
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class PublishedText:
+class PublishedText(Published):
     """A table of words, such as parameters.
 
     Attributes
     ----------
-    source
-        Authors, year and title of the paper.
-    number
-        The number of the table.
     header
         The names of the columns.
     rows
         The cells, as printed.
-    notes
-        Places where the print is doubtful.
     """
 
-    source: str
-    number: int
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]
 
 
 def load_figures(paper: str, number: int) -> PublishedFigures:
@@ -182,7 +160,7 @@ def load_figures(paper: str, number: int) -> PublishedFigures:
     InputError
         If the paper or the table is not here.
     """
-    source, table = _find(paper, "figures", number)
+    common, table = _find(paper, "figures", number)
     algorithms = tuple(table["algorithms"])
     figures = {
         (instance, algorithm): _parse(cell)
@@ -191,15 +169,13 @@ def load_figures(paper: str, number: int) -> PublishedFigures:
         if cell is not None
     }
     return PublishedFigures(
-        source=source,
-        number=number,
+        **common,
         problem=table["problem"],
         measure=table["measure"],
         instances=tuple(table["rows"]),
         algorithms=algorithms,
         figures=MappingProxyType(figures),
         optima=MappingProxyType({name: float(value) for name, value in table.get("optima", {}).items()}),
-        notes=tuple(table["notes"]),
     )
 
 
@@ -211,14 +187,9 @@ def load_verdicts(paper: str, number: int) -> PublishedVerdicts:
     paper
         ``sgs``, whose tables of significance are 4, 6 and 9.
     number
-        The number of the table.
-
-    Raises
-    ------
-    InputError
-        If the paper or the table is not here.
+        As of `load_figures`, which also says what is raised.
     """
-    source, table = _find(paper, "significance", number)
+    common, table = _find(paper, "significance", number)
     instances, algorithms = tuple(table["instances"]), tuple(table["algorithms"])
     size = len(algorithms)
     verdicts = {}
@@ -231,14 +202,12 @@ def load_verdicts(paper: str, number: int) -> PublishedVerdicts:
                 matrix[j][i] = None if verdict is None else -verdict
         verdicts[instance] = tuple(tuple(row) for row in matrix)
     return PublishedVerdicts(
-        source=source,
-        number=number,
+        **common,
         problem=table["problem"],
         instances=instances,
         algorithms=algorithms,
         verdicts=MappingProxyType(verdicts),
         legible=frozenset((row, column) for row, columns in table["legible"].items() for column in columns),
-        notes=tuple(table["notes"]),
     )
 
 
@@ -250,14 +219,9 @@ def load_best(paper: str, number: int) -> PublishedBest:
     paper
         ``sgs``, whose table of best solutions is 7.
     number
-        The number of the table.
-
-    Raises
-    ------
-    InputError
-        If the paper or the table is not here.
+        As of `load_figures`, which also says what is raised.
     """
-    source, table = _find(paper, "best_known", number)
+    common, table = _find(paper, "best_known", number)
     solutions = {
         name: MappingProxyType(
             {
@@ -268,11 +232,9 @@ def load_best(paper: str, number: int) -> PublishedBest:
         for name, row in table["rows"].items()
     }
     return PublishedBest(
-        source=source,
-        number=number,
+        **common,
         problem=table["problem"],
         solutions=MappingProxyType(solutions),
-        notes=tuple(table["notes"]),
     )
 
 
@@ -285,15 +247,10 @@ def load_claims(paper: str, number: int) -> PublishedClaims:
         ``sns``, which makes claims about its Tables 2, 4, 6 and 8.
     number
         The number of the table of means.
-
-    Raises
-    ------
-    InputError
-        If the paper or the table is not here.
     """
-    source, table = _find(paper, "claims", number)
+    common, table = _find(paper, "claims", number)
     better = {name: tuple(others) for name, others in table["better"].items()}
-    return PublishedClaims(source, number, table["problem"], MappingProxyType(better), tuple(table["notes"]))
+    return PublishedClaims(**common, problem=table["problem"], better=MappingProxyType(better))
 
 
 def load_text(paper: str, number: int) -> PublishedText:
@@ -305,26 +262,23 @@ def load_text(paper: str, number: int) -> PublishedText:
         ``sgs``, whose tables of threads per block are 13 to 15; ``sns``, ``pugace``, ``mls`` or ``pgap``, with 1, and
         ``pgap`` also with 2.
     number
-        The number of the table.
-
-    Raises
-    ------
-    InputError
-        If the paper or the table is not here.
+        As of `load_figures`, which also says what is raised.
     """
-    source, table = _find(paper, "printed", number)
+    common, table = _find(paper, "printed", number)
     rows = tuple(tuple(row) for row in table["rows"])
-    return PublishedText(source, number, tuple(table["header"]), rows, tuple(table["notes"]))
+    return PublishedText(**common, header=tuple(table["header"]), rows=rows)
 
 
-def _find(paper: str, kind: str, number: int) -> tuple[str, dict[str, Any]]:
+def _find(paper: str, kind: str, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What all tables have, and the entry of this one."""
     if paper not in _PAPERS:
         raise InputError(f"papers with published figures are {', '.join(_PAPERS)}, but got {paper!r}")
     document = _load(paper)
     tables = document.get(kind, {})
     if str(number) not in tables:
         raise InputError(f"tables of this kind in {paper!r} are {', '.join(tables) or 'none'}, but got {number}")
-    return document["source"], tables[str(number)]
+    table = tables[str(number)]
+    return {"source": document["source"], "number": number, "notes": tuple(table["notes"])}, table
 
 
 @cache

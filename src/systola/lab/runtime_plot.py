@@ -34,7 +34,7 @@ def plot_runtimes(
     Parameters
     ----------
     curves
-        For each algorithm one pair a run: evaluations (increasing) and the best value known after each.
+        As of `convergence`.
     reference
         The best value known. Targets are the gaps `GAPS` to it.
     minimise
@@ -42,10 +42,8 @@ def plot_runtimes(
     runs
         How many runs each algorithm made, if some have no curve because they never had a feasible solution: these
         reach no target.
-    title
-        A title, if any.
-    columns
-        Across how many columns of a page the picture goes: 1 or 2.
+    title, columns
+        As of `convergence`.
 
     Returns
     -------

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from systola.engines.engine import check_number, refuse_if_too_large
 from systola.engines.topology import SHAPES, near_square
 from systola.errors import InputError
+from systola.islands.conditions import check_conditions
 from systola.lab import virtual_time
 from systola.lab.machine import Machine
 from systola.lab.virtual_time import Demes, Rules
@@ -27,6 +28,7 @@ Mode = Literal["asynchronous", "synchronous"]
 MODES: tuple[Mode, ...] = ("asynchronous", "synchronous")
 THRESHOLDS = (0.3, 0.2, 0.1, 0.07, 0.05, 0.03)
 MOST_DEMES = 2**20
+_NEIGHBOURS = 4
 
 _Floats = npt.NDArray[np.float64]
 
@@ -39,32 +41,48 @@ class Migration:
 
     Parameters
     ----------
-    export_interval, import_interval
+    export_every, import_every
         Iterations from one export, or import, to the next.
     rate
         Solutions in a message; a message goes to each of the four neighbours.
     export_probability
         The chance that a deme exports though its best solution is no better than at its last export.
-    slots
-        Messages of a deme that may be under way; one without a free slot is skipped. A slot is free again when the
-        message was imported.
+    send_slots
+        Solutions of a deme that may be under way; a message that finds less room is skipped. There is room again when
+        a message was imported.
     pool
         Solutions that a deme keeps until it injects them, one an iteration; a full pool loses the oldest.
+    overflowing
+        Whether numbers with which buffers overflow by themselves, against the paper's Conditions 1 and 2, are allowed:
+        to see what is lost then.
     """
 
-    export_interval: int = 50
-    import_interval: int = 25
+    export_every: int = 50
+    import_every: int = 25
     rate: int = 2
     export_probability: float = 1 / 20
-    slots: int = 20
+    send_slots: int = 20
     pool: int = 80
+    overflowing: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("export_interval", "import_interval"):
+        for name in ("export_every", "import_every"):
             check_number(name, getattr(self, name), 1, 10**6)
-        for name in ("rate", "slots", "pool"):
+        for name in ("rate", "send_slots", "pool"):
             check_number(name, getattr(self, name), 1, 10**4)
         check_number("export_probability", self.export_probability, 0, 1, whole=False)
+        if self.send_slots < self.rate:
+            raise InputError(
+                f"`send_slots >= rate` must hold, or no message can be sent, but got {self.send_slots} < {self.rate}"
+            )
+        if not self.overflowing:
+            intervals = self.export_every, self.import_every
+            check_conditions(_NEIGHBOURS, self.rate, intervals, self.send_slots, self.pool)
+
+    @property
+    def messages(self) -> int:
+        """That may be under way from one deme."""
+        return self.send_slots // self.rate
 
 
 @dataclass(frozen=True)
@@ -215,7 +233,7 @@ def simulate(
     places = place_demes(demes)
     rules = _state_rules(demes, rounds, machine, migration, search, check_seed(seed))
     state = _start(places, migration, search.thresholds)
-    stretches = rounds * migration.export_interval * _stretches_per_iteration(migration)
+    stretches = rounds * migration.export_every * _stretches_per_iteration(migration)
     virtual_time.begin(rules, state)
     if mode == "asynchronous":
         state.heap[:] = np.lexsort((state.heap, state.clock))
@@ -245,7 +263,7 @@ def place_demes(demes: int) -> npt.NDArray[np.int64]:
 def _state_rules(demes: int, rounds: int, machine: Machine, migration: Migration, search: Search, seed: int) -> Rules:
     return Rules(
         seed=np.uint64(seed),
-        iterations=int(rounds * migration.export_interval),
+        iterations=int(rounds * migration.export_every),
         iteration_seconds=float(machine.iteration_seconds),
         spread=float(machine.spread),
         stall_chance=float(machine.stall_chance),
@@ -255,8 +273,8 @@ def _state_rules(demes: int, rounds: int, machine: Machine, migration: Migration
         import_seconds=float(machine.import_seconds),
         probe_seconds=float(machine.probe_seconds),
         barrier_seconds=float(machine.barrier_seconds * math.ceil(math.log2(demes))),
-        export_interval=int(migration.export_interval),
-        import_interval=int(migration.import_interval),
+        export_interval=int(migration.export_every),
+        import_interval=int(migration.import_every),
         rate=int(migration.rate),
         export_probability=float(migration.export_probability),
         improvements=float(search.improvements),
@@ -266,7 +284,7 @@ def _state_rules(demes: int, rounds: int, machine: Machine, migration: Migration
 
 
 def _start(neighbours: npt.NDArray[np.int64], migration: Migration, thresholds: Sequence[float]) -> Demes:
-    size, slots, pool = len(neighbours), migration.slots, migration.pool
+    size, slots, pool = len(neighbours), migration.messages, migration.pool
     refuse_if_too_large(size * 8 * (2 * 4 * slots + pool + 24))
     integers, floats = np.int64, np.float64
     return Demes(
@@ -295,7 +313,7 @@ def _start(neighbours: npt.NDArray[np.int64], migration: Migration, thresholds: 
 
 
 def _stretches_per_iteration(migration: Migration) -> float:
-    a, b = migration.export_interval, migration.import_interval
+    a, b = migration.export_every, migration.import_every
     return 1 / a + 1 / b - 1 / math.lcm(a, b)
 
 

@@ -22,16 +22,20 @@ BETTER, WORSE, NEITHER, UNKNOWN = "▲", "▽", "–", "?"
 
 MOST_FEASIBLE = "The best of each instance stands out: of the algorithms with the most feasible runs, the best mean."
 
+Samples = Mapping[str, Mapping[str, Sequence[float]]]
+"""By instance, then by algorithm, one value a run."""
+
+Printed = Mapping[tuple[str, str], tuple[float, float | None]]
+"""By instance and algorithm, mean and standard deviation."""
+
+Counts = Mapping[str, Mapping[str, int]]
+"""By instance, then by algorithm."""
+
 _SIGNS: dict[int | None, str] = {1: BETTER, -1: WORSE, 0: NEITHER, None: UNKNOWN}
 
 
 def mean_table(
-    samples: Mapping[str, Mapping[str, Sequence[float]]],
-    title: str,
-    *,
-    minimise: bool = True,
-    published: Mapping[tuple[str, str], tuple[float, float | None]] | None = None,
-    runs: Mapping[str, Mapping[str, int]] | None = None,
+    samples: Samples, title: str, *, minimise: bool = True, published: Printed | None = None, runs: Counts | None = None
 ) -> Table:
     """Mean and standard deviation of every algorithm on every instance; the best of each stands out.
 
@@ -104,13 +108,13 @@ def mean_table(
 
 
 def compact_table(
-    samples: Mapping[str, Mapping[str, Sequence[float]]],
+    samples: Samples,
     title: str,
     *,
     decimals: int,
     minimise: bool = True,
-    published: Mapping[tuple[str, str], tuple[float, float | None]] | None = None,
-    runs: Mapping[str, Mapping[str, int]] | None = None,
+    published: Printed | None = None,
+    runs: Counts | None = None,
 ) -> Table:
     """Means alone, a row for each algorithm and a column for each instance; the best of each column stands out.
 

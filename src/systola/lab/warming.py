@@ -108,7 +108,7 @@ def _compile(plan: KernelPlan, compilers: Compilers, tell: Callable[[str], None]
     for own in _plans(plan):
         with within_memory(own.problem):
             session = CpuSession(Setup(own.problem, own.engine.prepare(own.problem), own.measures, own.dtype, 1), 1)
-        needed = [job for job in compilers.jobs(own, session) if job.name != IMMIGRATION or own is not plan]
+        needed = [job for job in compilers.jobs(own, session.kernels()) if job.name != IMMIGRATION or own is not plan]
         jobs += [job for job in needed if job.name not in {other.name for other in jobs} or job.name != "objective"]
     with explaining_errors(plan.problem):
         compilers.compile(jobs, tell)

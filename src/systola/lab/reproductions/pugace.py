@@ -205,7 +205,8 @@ def confidence_interval(hits: int, runs: int) -> tuple[float, float]:
     return float(found.low), float(found.high)
 
 
-def _interval(hits: int, runs: int) -> str:
+def interval_text(hits: int, runs: int) -> str:
+    """That interval in percent."""
     low, high = confidence_interval(hits, runs)
     return f"{100 * low:.0f} to {100 * high:.0f}"
 
@@ -269,7 +270,7 @@ def _hits(group: Group, contenders: Mapping[Place, Contender], results: Results,
                 Cell(str(space_of(contenders[name, "pugace"].problem).n)),
                 Cell(f"{best[name]:,.0f}"),
                 Cell(f"{own.hits}/{own.runs} ({published[name]}/{PUBLISHED_RUNS})"),
-                Cell(f"{_interval(own.hits, own.runs)} ({_interval(published[name], PUBLISHED_RUNS)})"),
+                Cell(f"{interval_text(own.hits, own.runs)} ({interval_text(published[name], PUBLISHED_RUNS)})"),
                 Cell(f"{own.best_gap:.2f} ({gap:.2f})"),
                 Cell(f"{own.mean_gap:.2f}"),
                 Cell(f"{chances[name]:.3f}", bold=chances[name] < ALPHA),

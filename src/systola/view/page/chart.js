@@ -6,12 +6,13 @@ import { showNumber, showShort, ticks } from "./numbers.js";
 const LETTER = 6.4; // width of a digit
 
 export class Chart {
-  constructor(caption) {
+  constructor(caption = "") {
     this.svg = draw("svg", { class: "chart", role: "img" });
     this.caption = make("figcaption", {}, caption);
     this.element = make("figure", { class: "view" }, this.caption, this.svg);
     this.width = 0;
-    this.sized = new ResizeObserver(() => this.onResize && this.onResize());
+    // Drawn again as it was: `update` of each kind of chart keeps in `last` what it was given.
+    this.sized = new ResizeObserver(() => this.last && this.update(...this.last));
     this.sized.observe(this.element);
   }
 

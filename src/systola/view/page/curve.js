@@ -8,7 +8,6 @@ export class Curve extends Chart {
   constructor() {
     super("Best so far");
     this.drawn = "";
-    this.onResize = () => this.last && this.update(...this.last);
   }
 
   update(run, state, seconds, options) {

@@ -7,11 +7,6 @@ import { showNumber, showShort, showTime, ticks } from "./numbers.js";
 const GHOSTS = 3;
 
 export class Front extends Chart {
-  constructor() {
-    super("");
-    this.onResize = () => this.last && this.update(...this.last);
-  }
-
   update(run, picture, seconds, options) {
     this.last = [run, picture, seconds, options];
     const { all, count } = run.pictured("front", seconds);

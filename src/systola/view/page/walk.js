@@ -8,11 +8,6 @@ const MOST_LANES = 12;
 const MOST_FRAMES = 300;
 
 export class Walk extends Chart {
-  constructor() {
-    super("");
-    this.onResize = () => this.last && this.update(...this.last);
-  }
-
   update(run, picture, seconds, options) {
     this.last = [run, picture, seconds, options];
     const { all, count } = run.pictured("walk", seconds);
