@@ -24,7 +24,7 @@ LAYERS = [
     {"exact"},
     {"islands"},
     {"black_box"},
-    {"choice"},
+    {"assembly"},
     {"solve"},
     {"engine_contract"},
     {"extend"},

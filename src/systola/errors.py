@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class SystolaError(Exception):
     """Base of every error that systola raises on purpose."""
@@ -50,3 +53,11 @@ class SlowObjectiveWarning(UserWarning):
 
 class CacheWarning(UserWarning):
     """Compiled kernels on disk are damaged, not to be trusted, or cannot be kept; runs go on, but start slowly."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn of something, at the line of the user's code that called us, however deep in the package we are."""
+    level = 1
+    while sys._getframe(level).f_globals.get("__name__", "").partition(".")[0] == "systola":
+        level += 1
+    warnings.warn(message, category, stacklevel=level + 1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import systola as sy
+from systola.backends.platform import Platform
 from systola.engines.catalog import make_engine
 from systola.exact import solver_process
 from systola.exact.opening import with_proof
@@ -210,7 +211,7 @@ def test_what_is_not_linear_or_not_whole_is_refused():
 
 
 def test_auto_is_exact_where_that_is_better():
-    here = ("cpu", 2)
+    here = Platform("cpu", 2)
 
     def chosen(spec, stop, where=here):
         problem = open_instance(spec).problem
@@ -218,10 +219,14 @@ def test_auto_is_exact_where_that_is_better():
 
     assert chosen("knapsack:100-1000", sy.Stop()) == chosen("nrp:10-20", sy.Seconds(1)) == sy.Exact()
     assert chosen("knapsack:100-1000", sy.Iterations(5)) == sy.SGS("B")
-    assert chosen("knapsack:100-1000", sy.Seconds(5), ("python", 2)) == sy.SGS("B")
+    assert chosen("knapsack:100-1000", sy.Seconds(5), Platform("python", 2)) == sy.SGS("B")
     plain = make_engine("auto", open_instance("mkp:20x3").problem)
     assert chosen("mkp:20x3", sy.Seconds(1)) == sy.Proof(plain)
-    for stop, where in ((sy.Stop(), here), (sy.Seconds(1), ("cpu", 1)), (sy.Seconds(1) | sy.Evaluations(9), here)):
+    for stop, where in (
+        (sy.Stop(), here),
+        (sy.Seconds(1), Platform("cpu", 1)),
+        (sy.Seconds(1) | sy.Evaluations(9), here),
+    ):
         assert chosen("mkp:20x3", stop, where) == plain
     assert chosen("qap:grid-3x3", sy.Seconds(1)) == make_engine("auto", open_instance("qap:grid-3x3").problem)
 

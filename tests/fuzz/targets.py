@@ -321,7 +321,7 @@ def _array(random: Random, array: Any) -> Any:
 def write_checkpoint(path: Path, state: Any, arrays: dict[str, Any], compressed: bool = False) -> None:
     """A checkpoint with a right digest, whatever is in it."""
     body = io.BytesIO()
-    (np.savez_compressed if compressed else np.savez)(body, allow_pickle=False, **arrays)
+    (np.savez_compressed if compressed else np.savez)(body, **arrays)
     sign(path, state, body.getvalue())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 
+from systola.backends.platform import Platform
 from systola.black_box.worker_search import WorkerSearch
 from systola.engines.engine import Engine, check_number
 from systola.engines.exact import Exact
@@ -19,17 +20,17 @@ def open_workers(
     problem: Problem,
     engine: Engine | Islands,
     seed: int,
-    where: tuple[str, int | None],
+    platform: Platform,
     workers: int | Executor,
     evaluation_seconds: float | None,
 ) -> WorkerSearch:
-    """A search whose solutions are measured by workers; `where` are backend and threads."""
-    refuse_other_ways("with `workers`", engine, *where)
+    """A search whose solutions are measured by workers."""
+    refuse_other_ways("with `workers`", engine, platform)
     assert not isinstance(engine, Islands)
-    return WorkerSearch(problem, engine, seed, where[0] == "cpu", workers, evaluation_seconds)
+    return WorkerSearch(problem, engine, seed, platform.backend == "cpu", workers, evaluation_seconds)
 
 
-def refuse_other_ways(how: str, engine: Engine | Islands, backend: str, threads: int | None) -> None:
+def refuse_other_ways(how: str, engine: Engine | Islands, platform: Platform) -> None:
     """An InputError if the engine's kernels are to run where solutions cannot be measured from outside."""
     if isinstance(engine, Islands):
         raise InputError(f"{how} there is one population, but islands have several; name the engine of a deme")
@@ -37,10 +38,10 @@ def refuse_other_ways(how: str, engine: Engine | Islands, backend: str, threads:
         raise InputError(f"{how} the objective is a black box, but the exact method is for linear ones; name another")
     if isinstance(engine, Race):
         raise InputError(f"{how} one engine searches, but a race has several; name one of them, or none")
-    if backend == "cuda":
+    if platform.backend == "cuda":
         raise InputError(f"{how} the engine runs on the CPU, but the backend is cuda; leave it out")
-    if threads is not None:
-        raise InputError(f"{how} the engine runs on one thread, but `threads` is {threads!r}; leave it out")
+    if platform.threads is not None:
+        raise InputError(f"{how} the engine runs on one thread, but `threads` is {platform.threads!r}; leave it out")
 
 
 def check_measures_told(problem: Problem, measures: int | None) -> int:

@@ -89,6 +89,7 @@ def solve(**options: Any) -> None:
     2 bad input, 3 interrupted (best so far printed), 4 internal check failed, 5 nothing feasible found (the least
     infeasible printed).
     """
+    from systola.backends.platform import Platform
     from systola.engines.catalog import settings_of
     from systola.engines.engine import parameters_of
     from systola.exact.opening import with_proof
@@ -117,7 +118,8 @@ def solve(**options: Any) -> None:
     islands = _found_islands(plan, engine, found.problem)
     others = (islands, black_box, plan.get("pool"), options["sweep"] is not None, options["film"])
     if algorithm == "auto" and not any(others) and not settings.parameters_for([found]):
-        engine = with_proof(found.problem, engine, stop, (plan.get("backend", "cpu"), plan.get("threads")))
+        platform = Platform(plan.get("backend", "cpu"), plan.get("threads"))
+        engine = with_proof(found.problem, engine, stop, platform)
     if not islands and mpi.job_size() > 1:
         raise InputError(
             f"this job has {mpi.job_size()} processes, and each of them would make the same run; add --islands N, of "

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numba
 
+from systola.backends.platform import Platform
 from systola.engines.engine import Engine
 from systola.engines.exact import Exact
 from systola.engines.proof import Proof
@@ -25,20 +26,19 @@ from systola.run.engine_search import EngineSearch
 from systola.run.search import Search
 
 
-def with_proof(problem: Problem, engine: Engine, stop: Stop, where: tuple[str, int | None]) -> Engine:
+def with_proof(problem: Problem, engine: Engine, stop: Stop, platform: Platform) -> Engine:
     """What `auto` means where an exact method is better, or can prove what is found; else the engine itself.
 
     Only on a CPU, and only within budgets that are no counts of the engine's work: these are for runs that are
     repeated. Beside an engine only with a budget in seconds, since that run depends on the clock anyway, and on two
     threads or more.
     """
-    backend, threads = where
     counted = any(limit is not None for limit in (stop.iterations, stop.evaluations, stop.stall))
-    if backend != "cpu" or counted or numba.config.DISABLE_JIT:
+    if platform.backend != "cpu" or counted or numba.config.DISABLE_JIT:
         return engine
     if isinstance(problem, (Knapsack, NextRelease)):
         return Exact()
-    if stop.seconds is None or (threads or numba.config.NUMBA_NUM_THREADS) < 2 or not is_linear(problem):
+    if stop.seconds is None or platform.most_threads < 2 or not is_linear(problem):
         return engine
     try:
         program_of(problem)
@@ -56,18 +56,17 @@ def open_proof(
 
 
 def open_exact(
-    problem: Problem, engine: Exact, stop: Stop, where: tuple[str, int | None], measure: Callable[[Array], Array]
+    problem: Problem, engine: Exact, stop: Stop, platform: Platform, measure: Callable[[Array], Array]
 ) -> Search:
-    """The search of the exact engine; `where` are backend and threads, `measure` is the problem's objective."""
-    backend, threads = where
-    if backend == "cuda":
+    """The search of the exact engine; `measure` is the problem's objective."""
+    if platform.backend == "cuda":
         raise InputError("the exact method runs on the CPU, but the backend is cuda; leave it out")
     if isinstance(problem, Knapsack):
         sack = Sack(problem.profits, problem.weights, problem.capacity)
         return KnapsackSearch(problem, sack, engine.memory << 20)
     if isinstance(problem, NextRelease):
         return ReleaseSearch(problem, engine.memory << 20)
-    return ProgramSearch(problem, measure, threads or 0, _seconds(stop))
+    return ProgramSearch(problem, measure, platform.threads or 0, _seconds(stop))
 
 
 def _seconds(stop: Stop) -> float:

@@ -149,9 +149,8 @@ def is_table(path: Path) -> bool:
 
 def is_tabular(path: Path) -> bool:
     """Whether a file is one of these forms, rather than of a library's."""
-    if is_archive(path):
-        return True
-    return path.suffix.lower() == ".json" or is_table(path) or read_text(path).lstrip().startswith("{")
+    named = path.suffix.lower() in (".npz", ".json") or is_table(path)
+    return named or read_text(path).lstrip().startswith("{")
 
 
 def open_tabular(path: Path, problem: str | None, given: Mapping[str, Any]) -> Instance:

@@ -8,7 +8,6 @@ import math
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from systola.errors import InputError
@@ -27,6 +26,7 @@ from systola.islands.worker import Worker
 from systola.model.encodings import Solutions
 from systola.model.population import Population
 from systola.model.problem import Problem, space_of
+from systola.run.arguments import RunFiles
 from systola.run.budget import FOREVER, Budget, Spent, Stop
 from systola.run.ending import ask_to_stop, time_limit
 from systola.run.execution import REPORT_SECONDS, Callback, Progress
@@ -45,12 +45,8 @@ class Archipelago:
     threads: int
     compiled: bool = True
     callback: Callback | None = None
-    checkpoint: Path | None = None  # a folder
-    checkpoint_every: float = 60.0
+    files: RunFiles = field(default_factory=RunFiles)
     identity: dict[str, Any] = field(default_factory=dict)
-    resume: Path | None = None  # a folder with a checkpoint to go on from
-    record: Path | None = None
-    replay: Path | None = None
     world: World | None = None  # processes that share the demes
 
     demes: list[Deme] = field(default_factory=list)  # those of this process
@@ -84,9 +80,11 @@ class Archipelago:
 
     def compile(self) -> None:
         """Make the demes of this process, and compile all that they need: the clock does not run yet."""
-        if self.replay and self.world:
+        if self.files.replay and self.world:
             raise InputError("a record is replayed by the threads of one process; start it without mpiexec or srun")
-        self._arrival_log = read_arrival_log(self.replay, self.identity, len(self.plan)) if self.replay else None
+        self._arrival_log = (
+            read_arrival_log(self.files.replay, self.identity, len(self.plan)) if self.files.replay else None
+        )
         if self.callback:
             self.callback(Progress("compiling", 0, 0, 0.0))
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
@@ -109,14 +107,14 @@ class Archipelago:
         """Run until a budget is met or somebody interrupts."""
         rank, ranks = (self.world.rank, self.world.size) if self.world else (0, 1)
         with called_on("SIGUSR1", self._ask_to_save):  # which schedulers send before they end a job
-            saved = open_checkpoint(self.resume, self.identity, len(self.plan)) if self.resume else None
+            saved = open_checkpoint(self.files.resume, self.identity, len(self.plan)) if self.files.resume else None
             if saved:
                 for deme in self.demes:
                     self._restore(deme, saved)
             if self.world:
                 self.world.check_same_run(self._digest(saved))  # others may still compile, or have failed
             self._began = time.perf_counter()
-            left = math.inf if self.replay else self._budget.seconds_left(self.clock())
+            left = math.inf if self.files.replay else self._budget.seconds_left(self.clock())
             with time_limit(left, self._halt):
                 if not saved:
                     self._start(solutions)
@@ -125,11 +123,11 @@ class Archipelago:
         self._summarise(workers, ranks)
         if workers[0].saver:
             workers[0].saver.finish(self.demes, self.world)
-        if self.record and rank == 0:
+        if self.files.record and rank == 0:
             try:
-                join_records(self.record, max(ranks, len(workers)), len(self.plan), self.identity)
+                join_records(self.files.record, max(ranks, len(workers)), len(self.plan), self.identity)
             except OSError as error:
-                self.notes.append(f"the record of arrivals {self.record} could not be written: {error.strerror}")
+                self.notes.append(f"the record of arrivals {self.files.record} could not be written: {error.strerror}")
         if self.world:
             self.world.barrier()  # nobody leaves before all is saved
         self._report_progress("done")
@@ -151,7 +149,9 @@ class Archipelago:
             if worker.recorder:
                 worker.recorder.close()
                 if worker.recorder.failure:
-                    self.notes.append(f"what arrived could not be noted for {self.record}: {worker.recorder.failure}")
+                    self.notes.append(
+                        f"what arrived could not be noted for {self.files.record}: {worker.recorder.failure}"
+                    )
         problem, mine = self.plan.problem, [report_of(deme) for deme in self.demes]
         history = history_of(problem, self.demes)
         part = ProcessReport(mine, history, [w.reason for w in workers if w.reason], self.notes)
@@ -169,13 +169,19 @@ class Archipelago:
 
     def _report_failures(self, failures: list[str]) -> None:
         """Why the last checkpoint could not be written, or nothing, if it could."""
-        told = f"the checkpoint {self.checkpoint} could not be written: "
+        told = f"the checkpoint {self.files.checkpoint} could not be written: "
         kept = [note for note in self.notes if not note.startswith(told)]
         self.notes = kept + [told + failure for failure in dict.fromkeys(failures)]
 
     def _digest(self, saved: SavedSet | None) -> int:
         """Differs between processes that are about to make different runs."""
-        told = self.identity, self.stop.__dict__, bool(self.checkpoint), bool(self.record), saved and saved.digests
+        told = (
+            self.identity,
+            self.stop.__dict__,
+            bool(self.files.checkpoint),
+            bool(self.files.record),
+            saved and saved.digests,
+        )
         return int(hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:15], 16)
 
     def _run_threads(self) -> list[Worker]:
@@ -230,8 +236,8 @@ class Archipelago:
         owners |= {number: k % self.world.size for k, number in enumerate(orphans)}
         mine = [number for number in orphans if owners[number] == self.world.rank]
         saved, self._waiting = None, []
-        if mine and self.checkpoint and (self.checkpoint / "manifest.json").exists():
-            saved = open_checkpoint(self.checkpoint, self.identity, len(self.plan))
+        if mine and self.files.checkpoint and (self.files.checkpoint / "manifest.json").exists():
+            saved = open_checkpoint(self.files.checkpoint, self.identity, len(self.plan))
         for number in mine:
             deme = self._make(number)
             if saved:
@@ -251,14 +257,14 @@ class Archipelago:
         self._earlier = max(self._earlier, float(state["seconds"]))
 
     def _plan_saves(self, workers: int) -> Saving | None:
-        if self.checkpoint is None:
+        if self.files.checkpoint is None:
             return None
-        first = free_set(self.checkpoint) if not self.world or self.world.rank == 0 else 0
+        first = free_set(self.files.checkpoint) if not self.world or self.world.rank == 0 else 0
         first = self.world.broadcast(first) if self.world else first
         return Saving(
-            self.checkpoint,
+            self.files.checkpoint,
             self.identity,
-            self.checkpoint_every,
+            self.files.checkpoint_every,
             first,
             workers,
             self.islands.synchronous,
@@ -275,7 +281,7 @@ class Archipelago:
         worker.reason = "callback" if self._ended else ""
         worker.synchronous, worker.replaying = self.islands.synchronous, log is not None
         worker.saver = Saver(saving, number, demes, transport) if saving else None
-        worker.recorder = ArrivalRecorder(part_of(self.record, number)) if self.record else None
+        worker.recorder = ArrivalRecorder(part_of(self.files.record, number)) if self.files.record else None
         if isinstance(transport, Replay):
             worker.end_round = transport.end_round
         return worker
@@ -291,7 +297,7 @@ class Archipelago:
 
     def _ran_out(self, outcome: Outcome) -> str:
         """Why there is nothing left to do."""
-        if self.replay:
+        if self.files.replay:
             return "replayed"
         made = self.plan.started + outcome.fewest * self.plan.per_step
         # Where neither iterations nor evaluations ended a deme, it must have stalled.
@@ -315,7 +321,7 @@ class Archipelago:
     def repeatable(self) -> bool:
         """Whether the same call would give the same result: on one thread demes take turns, whatever the clock says."""
         in_turns = self.world is None and self._count_workers() == 1
-        bound = self.islands.synchronous or in_turns or len(self.plan) == 1 or self.replay is not None
+        bound = self.islands.synchronous or in_turns or len(self.plan) == 1 or self.files.replay is not None
         return bound and self.stop.repeatable and self.reason not in ("interrupted", "callback")
 
     @property
@@ -329,6 +335,7 @@ class Archipelago:
         assert self._outcome is not None
         return self._outcome
 
+    search = None  # there are several
     step = same_as("outcome.step", int)  # of the deme that has made most
     evaluations = same_as("outcome.evaluations", int)  # in all demes
     trace = same_as("outcome.trace", Trace)
@@ -345,9 +352,6 @@ class Archipelago:
 
     def populations(self) -> list[Population]:
         return [deme.search.session.population() for deme in self.demes]
-
-    def race(self) -> None:
-        return None
 
     def report(self) -> dict[str, Any]:
         """What all demes did together, and each of them; a process that is not the first tells of its own ones."""

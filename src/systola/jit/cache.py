@@ -19,7 +19,6 @@ import shutil
 import stat
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -29,7 +28,7 @@ from typing import Any
 
 import numba
 
-from systola.errors import CacheWarning
+from systola.errors import CacheWarning, warn
 from systola.jit.digest import digest_of_functions
 from systola.jit.private import Key
 
@@ -252,4 +251,4 @@ def _warn(what: str) -> None:
     global _warned
     if not _warned:
         _warned = True
-        warnings.warn(what, CacheWarning, stacklevel=2)
+        warn(what, CacheWarning)

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
+from systola.assembly import choose_engine
 from systola.backends.cpu import CpuSession
+from systola.backends.platform import Platform
 from systola.backends.session import IMMIGRATION, Setup
-from systola.choice import fit
 from systola.engines.engine import Engine
 from systola.engines.pareto import PLS
 from systola.engines.race import Race
@@ -21,7 +21,7 @@ from systola.jit.cache import cache_folder, size_on_disk
 from systola.jit.environment import check_environment, most_compilers
 from systola.model.problem import Problem, senses_of, space_of
 from systola.pareto.archive import nondominated
-from systola.run.arguments import check_backend, within_memory
+from systola.run.arguments import within_memory
 from systola.run.budget import Stop
 from systola.run.compiler_process import KernelPlan
 from systola.run.compilers import Compilers, Job, tell_nobody
@@ -84,15 +84,15 @@ def warm(
         If there is no folder to keep kernels in.
     """
     check_environment()
-    check_backend("cpu", threads)
+    platform = Platform("cpu", threads)
     with interruptible():
-        problem, chosen, _ = fit(problem, engine, Stop())
+        chosen = choose_engine(problem, engine, Stop())
         if isinstance(chosen, Islands):
             raise InputError("kernels of islands are those of their demes; name the engine of a deme")
         if cache_folder() is None:
             raise InputError("compiled kernels have no place on disk; set SYSTOLA_CACHE_DIR to a folder of yours")
         began, (kernels, size) = time.perf_counter(), size_on_disk()
-        compilers = Compilers(most_compilers(threads or numba.config.NUMBA_NUM_THREADS))
+        compilers = Compilers(most_compilers(platform.most_threads))
         try:
             compiled, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), "cpu")
             if compiled:

@@ -7,7 +7,9 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -68,33 +70,55 @@ def limit(stop: Stop, designs: list[Design], few: bool, races: bool = False) -> 
     return stop
 
 
-def check_paths(**paths: str | Path | None) -> None:
-    """Each must be a path or None."""
-    for name, path in paths.items():
-        if path is not None and not isinstance(path, (str, os.PathLike)):
-            raise InputError(f"`{name}` must be a path, but got {path!r}")
-        if name == "record" and path is not None and Path(path).is_dir():
-            raise InputError(f"`record` must be a file to write, but {str(path)!r} is a folder")
+@dataclass(frozen=True)
+class RunFiles:
+    """Where the state of a run is kept, how often, and what it goes on from.
+
+    Parameters
+    ----------
+    checkpoint, checkpoint_every
+        A file, or the folder of islands, and seconds from one to the next.
+    resume
+        A checkpoint to go on from.
+    record, replay
+        Of asynchronous islands: what arrived where and when, to write and to repeat.
+    """
+
+    checkpoint: Path | None = None
+    checkpoint_every: float = 60.0
+    resume: Path | None = None
+    record: Path | None = None
+    replay: Path | None = None
+
+    def __post_init__(self) -> None:
+        every = self.checkpoint_every
+        number = isinstance(every, (int, float, np.integer, np.floating)) and not isinstance(every, bool)
+        if not number or not every >= 0:
+            raise InputError(f"`checkpoint_every >= 0` must hold, in seconds, but got {every!r}")
+        if self.record is not None and self.record.is_dir():
+            raise InputError(f"`record` must be a file to write, but {str(self.record)!r} is a folder")
+
+    @classmethod
+    def named(cls, checkpoint_every: float = 60.0, **paths: str | os.PathLike[str] | None) -> RunFiles:
+        """By what a user gives: texts, paths or nothing."""
+        for name, path in paths.items():
+            if path is not None and not isinstance(path, (str, os.PathLike)):
+                raise InputError(f"`{name}` must be a path, but got {path!r}")
+        found: dict[str, Any] = {name: Path(path) for name, path in paths.items() if path}
+        return cls(checkpoint_every=checkpoint_every, **found)
+
+    @property
+    def none(self) -> bool:
+        """Whether there are none."""
+        return not any((self.checkpoint, self.resume, self.record, self.replay))
 
 
-def check_options(callback: Callback | None, checkpoint_every: float, instance: str) -> None:
+def check_options(callback: Callback | None, instance: str) -> None:
     """The other arguments that have one type only."""
     if callback is not None and not callable(callback):
         raise InputError(f"`callback` must be a function, but got {callback!r}")
-    number = isinstance(checkpoint_every, (int, float, np.integer, np.floating))
-    if not number or isinstance(checkpoint_every, bool) or not checkpoint_every >= 0:
-        raise InputError(f"`checkpoint_every >= 0` must hold, in seconds, but got {checkpoint_every!r}")
     if not isinstance(instance, str):
         raise InputError(f"`instance` must be a text, but got {instance!r}")
-
-
-def check_backend(backend: str, threads: int | None) -> None:
-    """One that there is, and no more threads than there are."""
-    most = numba.config.NUMBA_NUM_THREADS
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most):
-        raise InputError(f"`1 <= threads <= {most}` must hold here, but got {threads!r}")
-    if backend not in ("cpu", "cuda", "python"):
-        raise InputError(f"the backend must be cpu, cuda or python, but got {backend!r}")
 
 
 @contextmanager

@@ -35,8 +35,9 @@ def write_checkpoint(path: str | Path, state: Mapping[str, Any], arrays: Mapping
 
 def pack_checkpoint(state: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     """The content of a checkpoint."""
-    body = io.BytesIO()
-    np.savez(body, allow_pickle=False, **dict(arrays))
+    body, named = io.BytesIO(), dict[str, Any](arrays)
+    assert not any(array.dtype.hasobject for array in arrays.values()), "objects would be pickled"
+    np.savez(body, **named)  # `allow_pickle=False` would be saved as an array before NumPy 2.1
     raw = body.getvalue()
     told = json.dumps(dict(state), sort_keys=True)
     header = {"schema": SCHEMA, "digest": _digest(told, raw), "state": dict(state)}

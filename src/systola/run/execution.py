@@ -10,7 +10,7 @@ from systola.model.encodings import Solutions
 from systola.model.population import Population
 from systola.model.problem import Problem
 from systola.run.budget import Stop
-from systola.run.search import Found
+from systola.run.search import Found, Search
 from systola.run.signals import Interruption
 from systola.run.trace import Trace
 
@@ -47,6 +47,11 @@ class Execution(Protocol):
     @property
     def problem(self) -> Problem:
         """What was searched for."""
+        ...
+
+    @property
+    def search(self) -> Search | None:
+        """What it runs; None if there are several."""
         ...
 
     @property
@@ -131,6 +136,3 @@ class Execution(Protocol):
 
     def report(self) -> dict[str, Any] | None:
         """What islands did; None of a single search."""
-
-    def race(self) -> list[dict[str, Any]] | None:
-        """What the engines of a race did; None where there was none."""

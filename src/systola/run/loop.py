@@ -135,9 +135,6 @@ class Run:
     def report(self) -> None:
         return None
 
-    def race(self) -> list[dict[str, Any]] | None:
-        return self.search.race()
-
     def _start(self, solutions: Solutions) -> None:
         self.search.start(solutions)
         self.tell_progress("starting")

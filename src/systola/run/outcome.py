@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,13 +13,13 @@ from numpy.typing import DTypeLike
 
 from systola.backends import cpu
 from systola.engines.pareto import PLS
-from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError
+from systola.errors import CheckFailed, InfeasibleWarning, InputError, ObjectiveError, warn
 from systola.jit.cache import why_unkept
 from systola.model.capabilities import Bound, capability
 from systola.model.encodings import Array
 from systola.model.exact import check_exactly
 from systola.model.names import labels_of
-from systola.model.objective import Returned, violation
+from systola.model.objective import violation
 from systola.model.problem import Problem, digest_of, record_of, senses_of, space_of
 from systola.pareto.archive import nondominated
 from systola.run.budget import explain_cap
@@ -61,42 +60,36 @@ class Told:
     instance: str
     compiled: bool
     archiving: PLS | None = None  # the engine, if it keeps a front
-    elsewhere: bool = False  # whether solutions are measured by others
-    measured: Returned | None = None  # what they have told of the best one
-    bound: float | None = None  # that the search has found
-    proven: bool = False  # whether it has proven its solution best
     pool: int = 0
     compiling: float = 0.0  # seconds
 
 
-def _evaluate_plainly(problem: Problem, told: Told, decisions: Array) -> Any:
+def _evaluate_plainly(problem: Problem, compiled: bool, decisions: Array) -> Any:
     """By the plain objective; of a copy, so that what is reported stays as it is, whatever `evaluate` does to it."""
-    if told.compiled:
+    if compiled:
         return cpu.evaluate_compiled(record_of(problem), decisions.copy())
     return evaluate_interpreted(problem, decisions)
 
 
 def measure_plainly(problem: Problem, compiled: bool, dtype: DTypeLike | None, decisions: Array) -> Array:
     """What the plain objective returns for a solution, as numbers of one type."""
-    told = Told("", {}, "", compiled)
-    plain = _evaluate_plainly(problem, told, decisions)
+    plain = _evaluate_plainly(problem, compiled, decisions)
     return np.array(plain if isinstance(plain, tuple) else (plain,), dtype)
 
 
-def _pool_of(run: Execution, told: Told) -> list[dict[str, Any]]:
+def _pool_of(run: Execution, told: Told, elsewhere: bool) -> list[dict[str, Any]]:
     problem = run.problem
-    evaluate = None if told.elsewhere else partial(_evaluate_plainly, problem, told)
+    evaluate = None if elsewhere else partial(_evaluate_plainly, problem, told.compiled)
     return best_different(problem, run.populations(), run.best(), told.pool, evaluate)
 
 
-def _bound_of(
-    problem: Problem, told: Told, objective: float | list[float], feasible: bool
-) -> tuple[float | None, float | None]:
+def _bound_of(run: Execution, objective: float | list[float], feasible: bool) -> tuple[float | None, float | None]:
     """What no solution beats, by the search or by the problem, whichever says more, and the gap to it."""
+    problem, search = run.problem, run.search
     if isinstance(objective, list):
-        return None, 0.0 if told.proven and feasible else None
-    known = capability(problem, Bound)
-    bounds = [bound for bound in (told.bound, known.value(problem) if known else None) if bound is not None]
+        return None, 0.0 if search and search.is_proven() and feasible else None
+    known, found = capability(problem, Bound), search.bound() if search else None
+    bounds = [bound for bound in (found, known.value(problem) if known else None) if bound is not None]
     if not bounds:
         return None, None
     bound = (min if senses_of(problem)[0] > 0 else max)(bounds)
@@ -106,7 +99,8 @@ def _bound_of(
 def make_result(run: Execution, told: Told) -> Result:
     """The result of a run, its best solution evaluated anew, unless others have measured it."""
     problem, seconds = run.problem, run.seconds  # what follows may be compiled first, and is no part of the run
-    best = run.best()
+    best, search = run.best(), run.search
+    measured = search.told_of_best() if search else None
     measures, decisions = best.measures, best.decisions
     try:
         problem.encoding.store(space_of(problem), decisions[None])
@@ -114,7 +108,7 @@ def make_result(run: Execution, told: Told) -> Result:
         raise CheckFailed(
             f"an operator of {told.algorithm} broke the encoding of {type(problem).__name__}: {error}"
         ) from None
-    plain: Any = _evaluate_plainly(problem, told, decisions) if told.measured is None else told.measured
+    plain: Any = _evaluate_plainly(problem, told.compiled, decisions) if measured is None else measured
     again = np.array(plain if isinstance(plain, tuple) else (plain,), measures.dtype)
     exact = measures.dtype == np.int64
     # Integers agree exactly; float sums made in another order may differ by rounding.
@@ -129,11 +123,11 @@ def make_result(run: Execution, told: Told) -> Result:
             f"{type(problem).__name__}.evaluate {explain_fault(problem, decisions)} for the best solution, "
             f"{np.array2string(decisions, threshold=20)}"
         )
-    if told.measured is None:
+    if measured is None:
         check_exactly(problem, decisions, plain, run.stop.seconds)
     measures = again
     broken = violation_of(problem, measures)
-    notes = [*run.notes, *filter(None, [why_unkept()])]
+    notes = list(dict.fromkeys([*run.notes, *(search.notes if search else ()), *filter(None, [why_unkept()])]))
     if run.stop.cap is not None and run.reason == "seconds":
         notes.append(explain_cap(run.stop))
     if broken != 0:
@@ -141,10 +135,10 @@ def make_result(run: Execution, told: Told) -> Result:
             f"no feasible solution was found: the best one breaks constraints by {broken:g}; search longer, or check "
             "whether there is one"
         )
-        warnings.warn(notes[-1], InfeasibleWarning, stacklevel=3)
+        warn(notes[-1], InfeasibleWarning)
     found = measures if told.compiled else np.array(plain if isinstance(plain, tuple) else (plain,))
     objective = objective_of(problem, found)
-    bound, gap = _bound_of(problem, told, objective, broken == 0)
+    bound, gap = _bound_of(run, objective, broken == 0)
     front, front_solutions = _front_of(run, told.archiving)
     return Result(
         instance=told.instance or str(problem),
@@ -172,8 +166,8 @@ def make_result(run: Execution, told: Told) -> Result:
         front=front,
         front_solutions=front_solutions,
         islands=run.report(),
-        race=run.race(),
-        pool=_pool_of(run, told) if told.pool else None,
+        race=search.race() if search else None,
+        pool=_pool_of(run, told, measured is not None) if told.pool else None,
         compile_seconds=told.compiling,
         names=labels_of(problem),
         notes=notes,

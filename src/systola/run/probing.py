@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numba
@@ -10,7 +9,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from systola.backends.cpu import evaluate_compiled
-from systola.errors import InputError, ObjectiveError, SlowObjectiveWarning
+from systola.errors import InputError, ObjectiveError, SlowObjectiveWarning, warn
 from systola.jit.compile import Call, is_compiled
 from systola.jit.records import count_numbers, widen
 from systola.model.encodings import Array
@@ -37,11 +36,10 @@ def measures_of(problem: Problem, probe: Array, backend: str) -> tuple[bool, int
                 f"Numba cannot compile {type(problem).__name__}.evaluate: {explain_refusal(problem, probe)}"
             ) from None
         if backend == "cpu":
-            warnings.warn(
+            warn(
                 f"Numba cannot compile {type(problem).__name__}.evaluate, so it runs as plain Python, much slower: "
                 f"{explain_refusal(problem, probe)}",
                 SlowObjectiveWarning,
-                stacklevel=3,
             )
         compiled = False
         try:

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from systola.errors import InputError
 from systola.model.encodings import Array, Solutions
+from systola.model.objective import Returned
 from systola.model.population import Population
 from systola.model.problem import Problem
 
@@ -183,6 +184,10 @@ class Search(Protocol):
     def is_proven(self) -> bool:
         """Whether no feasible solution is better than the best one, as an exact search finds out."""
         return False
+
+    def told_of_best(self) -> Returned | None:
+        """What others have told of the best solution, where they measure; None where `evaluate` does."""
+        return None
 
     @property
     def notes(self) -> list[str]:
