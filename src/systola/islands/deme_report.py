@@ -113,8 +113,9 @@ def join_histories(problem: Problem, events: list[DemeEvent]) -> list[DemeEvent]
     Of what was joined in parts the whole becomes the same.
     """
     joined: list[DemeEvent] = []
+    record = record_of(problem)
     for event in sorted(events, key=lambda event: event[:2]):
-        if not joined or ranks_above(record_of(problem), event[3], joined[-1][3]):
+        if not joined or ranks_above(record, event[3], joined[-1][3]):
             joined.append(event)
     return joined
 

@@ -21,6 +21,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Protocol, TypeAlias
@@ -150,6 +151,7 @@ def _takes(function: Callable[..., Any] | None, *parameters: str) -> bool:
         return False
 
 
+@cache  # `compiled_for` asks for each kernel of each deme
 def _has_method(owner: type | None, name: str, *parameters: str) -> bool:
     return _takes(getattr(owner, name, None), "self", *parameters)
 

@@ -52,6 +52,7 @@ _TAKEN = (
     "summary",
     *_METHODS,
 )  # no names for fields
+_SPACE = "_space"  # where an instance keeps it
 _NOTHING = "nothing"  # the field of a problem without data: a record needs one
 
 
@@ -127,6 +128,7 @@ class Problem:
 
     def derive(self, **values: Any) -> None:
         """Set fields declared with `init=False`."""
+        vars(self).pop(_SPACE, None)  # `check` may have asked for it before
         for name, value in values.items():
             object.__setattr__(self, name, plain(value, name))
 
@@ -216,7 +218,10 @@ def record_of(problem: Problem) -> Any:
 
 def space_of(problem: Problem) -> Any:
     """The space of a problem's solutions as kernels see it."""
-    return problem.encoding.space(problem)
+    kept = vars(problem)
+    if _SPACE not in kept:  # else bounds of integers would be checked at each look
+        kept[_SPACE] = problem.encoding.space(problem)
+    return kept[_SPACE]
 
 
 def senses_of(problem: Problem) -> tuple[int, ...]:
