@@ -18,7 +18,7 @@ from systola.extend import check_engine, open_search
 from systola.jit.stop_flag import new_flag
 from systola.model.problem import record_of
 from systola.model.structure.chain import user_link
-from systola.operators.candidate_lists import fill_candidates
+from systola.operators.candidate_lists import fill_candidates, fill_lengths
 from systola.operators.tour import exchange_segments, forget, locate, reverse_path, stop_logging, undo_all
 from systola.operators.tour_descent import QUEUE, descend, queue_city
 
@@ -163,6 +163,11 @@ def test_candidate_lists_are_sorted_ones(n, count, both, seed):
     if both:
         wanted += [sorted(set(range(n)) - {i}, key=lambda j: (d[j, i], j))[:count] for i in range(n)]
     assert near.reshape(-1, count).tolist() == wanted
+    lengths = np.zeros(len(near), np.int64)
+    fill_lengths(problem.structure, problem, near, lengths, n, count)
+    links = [d[i, j] for i in range(n) for j in wanted[i]]
+    links += [d[j, i] for i in range(n) for j in wanted[n + i]] if both else []
+    assert lengths.tolist() == links
 
 
 @settings(max_examples=30, deadline=None)
@@ -177,12 +182,14 @@ def test_a_descent_gains_what_it_says(n, symmetric, floats, seed, count, room):
     x, place, log = arrays(draws.permutation(n))
     near = np.zeros((1 if symmetric else 2) * n * count, np.int32)
     fill_candidates(problem.structure, problem, near, n, count, new_flag())
+    costs = np.zeros(len(near), problem.distances.dtype)
+    fill_lengths(problem.structure, problem, near, costs, n, count)
     queue, before = np.zeros(QUEUE + 2 * n, np.int32), x.copy()
     log = log[: room or None]
     (forget if room else stop_logging)(log)
     for city in x:
         queue_city(queue, n, city)
-    gained = descend(problem.structure, problem, (x, place, log, queue), near, count, n // 4, new_flag())
+    gained = descend(problem.structure, problem, (x, place, log, queue), (near, costs, count), n // 4, new_flag())
     lengths = [sum(user_link(problem.structure, problem, t[p - 1], t[p]) for p in range(n)) for t in (before, x)]
     assert gained >= 0
     assert gained == (pytest.approx(lengths[0] - lengths[1], abs=1e-9) if floats else lengths[0] - lengths[1])

@@ -109,7 +109,7 @@ def memory_of(setup: Setup, lanes: int, chunk: int) -> int:
     lane: int = 5 * x.nbytes + 24 * setup.measures + 24 + 2 * setup.problem.encoding.blank(space, 1).nbytes + 2 * state
     table = _table_of(setup, chunk)
     lane += _bytes_of(table) + 4 * setup.design.scratch + 8
-    neighbourhood_state = setup.design.neighbourhood_state or _NO_TABLE
+    neighbourhood_state = _neighbourhood_state_of(setup)
     shared: int = setup.design.slots.nbytes + _bytes_of(neighbourhood_state)
     shared += 8 * (setup.design.memory_size + setup.design.candidates * (setup.measures + 1))
     return rows_in_memory(setup.design) * row + lanes * lane + shared
@@ -147,7 +147,15 @@ def _table_of(setup: Setup, chunk: int) -> Buffer:
     design = setup.design
     table = design.table or _NO_TABLE
     size = design.single if design.single and chunk == 1 else table.size
-    return Buffer(size, setup.dtype if table.dtype is None else table.dtype)
+    return _typed(setup, Buffer(size, table.dtype))
+
+
+def _neighbourhood_state_of(setup: Setup) -> Buffer:
+    return _typed(setup, setup.design.neighbourhood_state or _NO_TABLE)
+
+
+def _typed(setup: Setup, buffer: Buffer) -> Buffer:
+    return Buffer(buffer.size, setup.dtype if buffer.dtype is None else buffer.dtype)
 
 
 def allocate(setup: Setup, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:
@@ -158,7 +166,7 @@ def allocate(setup: Setup, lanes: int, chunk: int) -> tuple[Population, Lanes, B
     prefix, kept = _prefix_of(setup), state_buffer(setup)
     rows = rows_in_memory(design)
     one = encoding.empty(space, 1)
-    table, neighbourhood_state = _table_of(setup, chunk), design.neighbourhood_state or _NO_TABLE
+    table, neighbourhood_state = _table_of(setup, chunk), _neighbourhood_state_of(setup)
     refuse_if_too_large(memory_of(setup, lanes, chunk))
     try:
         population = Population(

@@ -27,7 +27,7 @@ from systola.model.problem import MINIMISE, Problem, space_of
 from systola.model.rng import CHANCE, SEARCH, STEP, below, draw, exponential
 from systola.model.structure.chain import Chain, user_link
 from systola.model.structure.declare import parts_of
-from systola.operators.candidate_lists import fill_candidates
+from systola.operators.candidate_lists import fill_candidates, fill_lengths
 from systola.operators.declared import has_floats, measure_parts
 from systola.operators.evaluation import choose_delta_evaluation
 from systola.operators.tour import exchange_segments, forget, locate, stop_logging, undo_all, wrapped
@@ -100,8 +100,15 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
 
 @inlined
 def _descend(self: Any, s: Any, lane: Any, tour: Any) -> Any:
-    near = s.population.neighbourhood_state
-    return descend(s.problem.structure, s.problem, tour, near, self.candidates, self.longest, s.lanes.stop)
+    return descend(s.problem.structure, s.problem, tour, _lists(self, s), self.longest, s.lanes.stop)
+
+
+@inlined
+def _lists(self: Any, s: Any) -> Any:
+    """The candidates of all cities, what the links to them cost, and how many each city has."""
+    state = s.population.neighbourhood_state
+    size = state.shape[0] // 2
+    return state[:size], state[size:], np.int64(self.candidates)
 
 
 @inlined
@@ -126,9 +133,9 @@ def _settle(self: Any, s: Any, cell: Any, gained: Any) -> None:
 def _end_step(self: Any, s: Any) -> Any:
     population, memory = s.population, s.population.memory
     if s.step == 0:
-        fill_candidates(
-            s.problem.structure, s.problem, population.neighbourhood_state, s.space.n, self.candidates, s.lanes.stop
-        )
+        near, lengths, count = _lists(self, s)
+        fill_candidates(s.problem.structure, s.problem, near, s.space.n, count, s.lanes.stop)
+        fill_lengths(s.problem.structure, s.problem, near, lengths, s.space.n, count)
     for chain in range(self.chains):
         if s.step == 0:
             memory[_at(chain)] = 0
@@ -227,7 +234,7 @@ class TourSearch:
             steps=max(200, 10 * n // _KICKS),
             keeps_state=choose_delta_evaluation(problem),
             scratch=3 * n + QUEUE + _LOG,
-            neighbourhood_state=Buffer(n * candidates * (1 if part.symmetric else 2), np.int32),
+            neighbourhood_state=Buffer(2 * n * candidates * (1 if part.symmetric else 2), None),
             memory_size=OUT_OF_ROOM + 1 + self.chains * _REMEMBERED,
             layout=Walks(self.chains, self.chains),
         )

@@ -27,6 +27,15 @@ def fill_candidates(part: Any, problem: Any, near: Any, n: Any, count: Any, stop
 
 
 @called
+def fill_lengths(part: Any, problem: Any, near: Any, lengths: Any, n: Any, count: Any) -> None:
+    """What the link to each candidate costs, in the order of the lists, so that most need no look at the data."""
+    size = np.int64(n) * count
+    for k in range(near.shape[0]):
+        i, other = np.int64((k if k < size else k - size) // count), np.int64(near[k])
+        lengths[k] = user_link(part, problem, i, other) if k < size else user_link(part, problem, other, i)
+
+
+@called
 def _fill_list(part: Any, problem: Any, near: Any, at: Any, i: Any, n: Any, count: Any, before: Any) -> None:
     """One list, by insertion: most items are no better than the last one of a full list."""
     found = np.int64(0)

@@ -50,7 +50,7 @@ def _next_city(queue: Any, n: Any) -> Any:
 
 @inlined
 def _improves(removed: Any, added: Any) -> Any:
-    return removed - added > _SLACK * abs(removed)
+    return removed > added and removed - added > _SLACK * abs(removed)
 
 
 @inlined
@@ -61,19 +61,20 @@ def _queue_four(queue: Any, n: Any, a: Any, b: Any, c: Any, d: Any) -> None:
     queue_city(queue, n, d)
 
 
-@called
-def _try_reversals(part: Any, problem: Any, tour: Any, near: Any, count: Any, city: Any) -> Any:
+@inlined  # a call would copy all of its many numbers
+def _try_reversals(part: Any, problem: Any, tour: Any, lists: Any, city: Any) -> Any:
     """2-opt: a better link for a city instead of the one after or before it; what is gained."""
     x, place, log, queue = tour
+    near, lengths, count = lists
     n = np.int64(x.shape[0])
     for backwards in range(2):
         other = city_before(x, place, city) if backwards else city_after(x, place, city)
         cost = user_link(part, problem, city, other)
         for q in range(count):
-            third = np.int64(near[city * count + q])
-            new = user_link(part, problem, city, third)
+            new = lengths[city * count + q]
             if new >= cost:
                 break
+            third = np.int64(near[city * count + q])
             fourth = city_before(x, place, third) if backwards else city_after(x, place, third)
             removed = cost + user_link(part, problem, third, fourth)
             added = new + user_link(part, problem, other, fourth)
@@ -88,14 +89,15 @@ def _try_reversals(part: Any, problem: Any, tour: Any, near: Any, count: Any, ci
 
 
 @called
-def _try_segments(part: Any, problem: Any, tour: Any, near: Any, count: Any, city: Any, longest: Any) -> Any:
+def _try_segments(part: Any, problem: Any, tour: Any, lists: Any, city: Any, longest: Any) -> Any:
     """Or-opt: a segment that a city begins or ends is put where the city gets a better link; what is gained."""
     x, place, log, queue = tour
+    near, lengths, count = lists
     n = np.int64(x.shape[0])
     size = n * count
     for begins in range(2):
         # The city ends the segment [far .. city], or begins [city .. far]; near lists are of the link that it gets.
-        lists = size if begins and near.shape[0] >= 2 * size else np.int64(0)
+        at = city * count + (size if begins and near.shape[0] >= 2 * size else np.int64(0))
         far = city
         for length in range(1, longest + 1):
             if length > 1:
@@ -105,10 +107,10 @@ def _try_segments(part: Any, problem: Any, tour: Any, near: Any, count: Any, cit
             loose = user_link(part, problem, left, first) + user_link(part, problem, last, right)
             loose -= user_link(part, problem, left, right)
             for q in range(count):
-                third = np.int64(near[lists + city * count + q])
-                new = user_link(part, problem, third, city) if begins else user_link(part, problem, city, third)
+                new = lengths[at + q]
                 if new >= loose:
                     break
+                third = np.int64(near[at + q])
                 if steps_between(x, place, first, third) < length:
                     continue
                 # As it is: city, then third (or third, then city).
@@ -142,8 +144,11 @@ def _try_segments(part: Any, problem: Any, tour: Any, near: Any, count: Any, cit
 
 
 @called
-def descend(part: Any, problem: Any, tour: Any, near: Any, count: Any, longest: Any, stop: Any) -> Any:
-    """Improve a tour (x, place, log, queue) until no city waits, or the log is full; by how much it is shorter."""
+def descend(part: Any, problem: Any, tour: Any, lists: Any, longest: Any, stop: Any) -> Any:
+    """Improve a tour (x, place, log, queue) until no city waits, or the log is full; by how much it is shorter.
+
+    `lists` are the candidates of all cities, what the links to them cost, and how many each city has.
+    """
     x, _, log, queue = tour
     n = np.int64(x.shape[0])
     total = 0
@@ -153,9 +158,9 @@ def descend(part: Any, problem: Any, tour: Any, near: Any, count: Any, longest: 
             return total
         gained = 0
         if part.symmetric:
-            gained = _try_reversals(part, problem, tour, near, count, city)
-        if gained == 0:
-            gained = _try_segments(part, problem, tour, near, count, city, longest)
+            gained = _try_reversals(part, problem, tour, lists, city)
+        if gained == 0 and longest > 0:
+            gained = _try_segments(part, problem, tour, lists, city, longest)
         if gained != 0:
             total += gained
             queue_city(queue, n, city)
