@@ -42,15 +42,9 @@ class Published:
 
 @dataclass(frozen=True)
 class PublishedResults(Published):
-    """What all tables of results have.
+    """What all tables of results have: of which problem they are."""
 
-    Attributes
-    ----------
-    problem
-        The problem, as on the command line.
-    """
-
-    problem: str
+    problem: str  # as on the command line
 
 
 @dataclass(frozen=True)

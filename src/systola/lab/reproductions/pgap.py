@@ -138,7 +138,6 @@ def reproduce(
     effort: Effort = USUAL_EFFORT,
     *,
     folder: str | None = None,
-    threads: int | None = None,
     costs: Mapping[str, float] | None = None,
 ) -> Made:
     """Run what is missing and make the tables of a part, by its number in the paper or by its name.
@@ -163,7 +162,7 @@ def reproduce(
             group.part: simulate_here(store, budget.instance, budget.sizes, budget.rounds, effort.on_done, costs or {})
         }
     measure = {"strong": scale_strongly, "population": scale_population, "solutions": count_solutions}[group.part]
-    return measure(ScalingTest(store, budget.instance, budget.seconds, count, threads, effort.on_done))
+    return measure(ScalingTest(store, budget.instance, budget.seconds, count, effort.threads, effort.on_done))
 
 
 @dataclass(frozen=True)

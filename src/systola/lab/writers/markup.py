@@ -14,29 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Markup:
-    """How a format writes each part.
+    """How a format writes each part."""
 
-    Attributes
-    ----------
-    heading
-        Of a section.
-    paragraph
-        A note or a sentence.
-    tables
-        A table, of which some formats make several.
-    picture
-        A picture, or what stands for it.
-    provenance
-        Names and values.
-    command
-        What to type.
-    """
-
-    heading: Callable[[str], str]
+    heading: Callable[[str], str]  # of a section
     paragraph: Callable[[str], str]
-    tables: Callable[[Table], Sequence[str]]
-    picture: Callable[[Picture], str]
-    provenance: Callable[[Sequence[tuple[str, str]]], str]
+    tables: Callable[[Table], Sequence[str]]  # a table, of which some formats make several
+    picture: Callable[[Picture], str]  # or what stands for it
+    provenance: Callable[[Sequence[tuple[str, str]]], str]  # names and values
     command: Callable[[str], str]
 
 
