@@ -144,34 +144,91 @@ def test_options_that_are_none(tmp_path: Path, options: str, message: str, gener
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("read", "content", "old", "new", "message"),
     [
-        ("3\n2\n", "3 2\n", "the numbers of jobs and machines and the seed must have a line each, but "),
-        ("2\n77\n", "2 77\n", "the numbers of jobs and machines and the seed must have a line each, "),
-        ("\n1\n4", "\n2\n4", "jobs must be numbered 0, 1, 2 and so on, but 2 comes instead of 1 (some"),
-        ("\n4\n", "\n-4\n", "`due date >= 0` must hold, but got -4 (some.txt, line 8)"),
-        ("1 5", "1 x", "`processing time` must be a whole number, but got 'x' (some.txt, line 9)"),
-        ("6 1", f"6 {2**61}", "measures and their weighted sum must be below 2**62, but with these data could reach "),
+        (
+            read_liefooghe,
+            LIEFOOGHE,
+            "3\n2\n",
+            "3 2\n",
+            "the numbers of jobs and machines and the seed must have a line each, but ",
+        ),
+        (
+            read_liefooghe,
+            LIEFOOGHE,
+            "2\n77\n",
+            "2 77\n",
+            "the numbers of jobs and machines and the seed must have a line each, ",
+        ),
+        (
+            read_liefooghe,
+            LIEFOOGHE,
+            "\n1\n4",
+            "\n2\n4",
+            "jobs must be numbered 0, 1, 2 and so on, but 2 comes instead of 1 (some",
+        ),
+        (read_liefooghe, LIEFOOGHE, "\n4\n", "\n-4\n", "`due date >= 0` must hold, but got -4 (some.txt, line 8)"),
+        (
+            read_liefooghe,
+            LIEFOOGHE,
+            "1 5",
+            "1 x",
+            "`processing time` must be a whole number, but got 'x' (some.txt, line 9)",
+        ),
+        (
+            read_liefooghe,
+            LIEFOOGHE,
+            "6 1",
+            f"6 {2**61}",
+            "measures and their weighted sum must be below 2**62, but with these data could reach ",
+        ),
+        (
+            read_minella,
+            MINELLA,
+            "1 5",
+            "2 5",
+            "a job must pass the machines 0 to 1 in this order, but got '0 2' (some.txt, li",
+        ),
+        (
+            read_minella,
+            MINELLA,
+            "0 1 1 5",
+            "1 5 0 1",
+            "a job must pass the machines 0 to 1 in this order, but got '1 0' (some",
+        ),
+        (
+            read_minella,
+            MINELLA,
+            "1 5",
+            "1 -5",
+            "`machine and processing time >= 0` must hold, but got -5 (some.txt, line 3)",
+        ),
+        (read_minella, MINELLA, "Reldue", "Due", "`Reldue` must follow the times, but got 'Due' (some.txt, line 5)"),
+        (
+            read_minella,
+            MINELLA,
+            "-1 4",
+            "0 4",
+            "a job must have -1, a due date, -1 and a weight, but got '0 4 -1 1' (some.txt",
+        ),
+        (
+            read_minella,
+            MINELLA,
+            "4 -1",
+            "4 1",
+            "a job must have -1, a due date, -1 and a weight, but got '-1 4 1 1' (some.txt",
+        ),
+        (
+            read_minella,
+            MINELLA,
+            "-1 4",
+            "-1 -1",
+            "a job must have -1, a due date, -1 and a weight, but got '-1 -1 -1 1' (some",
+        ),
     ],
 )
-def test_mistakes_in_files_of_liefooghe(tmp_path: Path, old: str, new: str, message: str) -> None:
-    assert sentence_of(read_liefooghe, written(tmp_path, LIEFOOGHE.replace(old, new))).startswith(message)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("1 5", "2 5", "a job must pass the machines 0 to 1 in this order, but got '0 2' (some.txt, li"),
-        ("0 1 1 5", "1 5 0 1", "a job must pass the machines 0 to 1 in this order, but got '1 0' (some"),
-        ("1 5", "1 -5", "`machine and processing time >= 0` must hold, but got -5 (some.txt, line 3)"),
-        ("Reldue", "Due", "`Reldue` must follow the times, but got 'Due' (some.txt, line 5)"),
-        ("-1 4", "0 4", "a job must have -1, a due date, -1 and a weight, but got '0 4 -1 1' (some.txt"),
-        ("4 -1", "4 1", "a job must have -1, a due date, -1 and a weight, but got '-1 4 1 1' (some.txt"),
-        ("-1 4", "-1 -1", "a job must have -1, a due date, -1 and a weight, but got '-1 -1 -1 1' (some"),
-    ],
-)
-def test_mistakes_in_files_of_minella(tmp_path: Path, old: str, new: str, message: str) -> None:
-    assert sentence_of(read_minella, written(tmp_path, MINELLA.replace(old, new))).startswith(message)
+def test_mistakes_in_files(tmp_path: Path, read: Any, content: str, old: str, new: str, message: str) -> None:
+    assert sentence_of(read, written(tmp_path, content.replace(old, new))).startswith(message)
 
 
 @pytest.mark.parametrize(
