@@ -1,11 +1,14 @@
 """Problems as a user would write them, with `evaluate` only, random instances of them, and plain objectives.
 
+Where the gallery has the same problem, its data are taken, but not its structure.
+
 The plain objectives are written anew on Python's lists and integers, and share no line with `evaluate`: what a run
 reports counts only if they agree.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +19,11 @@ import numpy as np
 import systola as sy
 from tabucol import tabucol
 from walksat import walksat
+
+sys.path.append(str(Path(__file__).parents[1] / "examples/gallery"))
+
+from graph_colouring import Colouring as DeclaredColouring
+from weighted_tardiness import Tardiness as DeclaredTardiness
 
 SHARED = Path(__file__).parents[1] / "../shared/instances"  # instances that are not ours to pass on
 _STREAMS = ("tsp", "setcover", "qubo", "maxsat", "colouring")  # of random numbers, one for each generator
@@ -89,12 +97,8 @@ class MaxSat(sy.Problem):
         return satisfied
 
 
-class Colouring(sy.Problem):
-    encoding = sy.Integers("n", 0, "last")
-    sense = sy.MINIMISE
-    n: int
-    last: int  # colours are 0..last
-    edges: np.ndarray
+class Colouring(DeclaredColouring):
+    structure = None
 
     def evaluate(self, colour):
         clashes = 0
@@ -104,12 +108,8 @@ class Colouring(sy.Problem):
         return clashes
 
 
-class WeightedTardiness(sy.Problem):
-    encoding = sy.Permutation("times")
-    sense = sy.MINIMISE
-    times: np.ndarray
-    weights: np.ndarray
-    due: np.ndarray
+class WeightedTardiness(DeclaredTardiness):
+    structure = None
 
     def evaluate(self, order):
         clock = 0

@@ -19,7 +19,6 @@
 #define _POSIX_C_SOURCE 200809L
 
 #define PROGRAM "maxsat_tabu"
-#include "bits.h"
 #include "random.h"
 #include "tabu.h"
 
@@ -33,9 +32,7 @@ typedef struct {
 
 typedef struct {
     Bit *x;
-    int32_t *gain;        /* of the flip of each variable */
-    int32_t *until;       /* last step in which it is tabu */
-    int32_t *allowed;     /* its gain if it may be flipped */
+    Flips flips;
     int32_t *count;       /* true literals of each clause */
 } Search;
 
@@ -93,10 +90,10 @@ static void add_gains(const Problem *problem, Search *search, size_t clause, int
 
     if (count == 0)
         for (size_t q = 0; q < problem->k; q++)
-            search->gain[variable[q]] += times;
+            search->flips.gain[variable[q]] += times;
     else if (count == 1)
         for (size_t q = 0; q < problem->k; q++)
-            search->gain[variable[q]] -= search->x[variable[q]] == wanted[q] ? times : 0;
+            search->flips.gain[variable[q]] -= search->x[variable[q]] == wanted[q] ? times : 0;
 }
 #else
 static int32_t satisfied(const Problem *problem, const Bit *x, size_t clause)
@@ -114,7 +111,7 @@ static void add_gains(const Problem *problem, Search *search, size_t clause, int
     for (size_t q = clause * problem->k; q < (clause + 1) * problem->k; q++) {
         int32_t v = problem->variable[q];
         search->x[v] ^= 1;
-        search->gain[v] += times * (satisfied(problem, search->x, clause) - now);
+        search->flips.gain[v] += times * (satisfied(problem, search->x, clause) - now);
         search->x[v] ^= 1;
     }
 }
@@ -163,9 +160,7 @@ int main(int argc, char **argv)
     close_input(file);
 
     search.x = allocate(n, 1);
-    search.gain = allocate(n, sizeof *search.gain);
-    search.until = allocate(n, sizeof *search.until);
-    search.allowed = allocate(n, sizeof *search.allowed);
+    search.flips = allocate_flips(n);
     search.count = allocate(problem.clauses, sizeof *search.count);
     best = allocate(n, 1);
     for (size_t i = 0; i < n; i++)
@@ -180,12 +175,13 @@ int main(int argc, char **argv)
 
     began = now();
     for (int32_t step = 1; step <= steps; step++) {
-        size_t chosen = choose_flip(search.gain, search.until, search.allowed, n, step, record - value + 1);
+        int32_t enough = record - value + 1; /* for a new best value */
+        size_t chosen = choose_flip(search.flips.gain, search.flips.until, search.flips.allowed, n, step, enough);
         if (chosen == n)
             continue;
-        value += search.gain[chosen];
+        value += search.flips.gain[chosen];
         flip(&problem, &search, chosen);
-        search.until[chosen] = step + (int32_t)(n / 10 + below(10));
+        search.flips.until[chosen] = step + (int32_t)(n / 10 + below(10));
         if (value > record) {
             record = value;
             memcpy(best, search.x, n);
@@ -193,16 +189,10 @@ int main(int argc, char **argv)
     }
     seconds = now() - began;
 
-    file = create_output(argv);
-    write_exactly(best, 1, n, file);
-    close_output(file);
-    printf("{\"seconds\": %.9f, \"best\": %" PRId32 ", \"steps\": %" PRId64 ", \"moves\": %" PRId64 "}\n", seconds,
-           record, steps, steps * size);
+    report_run(argv, best, n, record, steps, seconds);
     free(best);
     free(search.count);
-    free(search.allowed);
-    free(search.until);
-    free(search.gain);
+    free_flips(search.flips);
     free(search.x);
     free(problem.inside);
     free(problem.starts);

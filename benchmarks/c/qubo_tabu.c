@@ -14,7 +14,6 @@
 #define _POSIX_C_SOURCE 200809L
 
 #define PROGRAM "qubo_tabu"
-#include "bits.h"
 #include "random.h"
 #include "tabu.h"
 
@@ -26,9 +25,7 @@ typedef struct {
 
 typedef struct {
     int32_t *sign;        /* 1 for a variable that is 0, and -1 for one that is 1 */
-    int32_t *gain;        /* of the flip of each variable */
-    int32_t *until;       /* last step in which it is tabu */
-    int32_t *allowed;     /* its gain if it may be flipped */
+    Flips flips;
 } Search;
 
 static Problem read_problem(size_t n, FILE *file)
@@ -71,7 +68,7 @@ static int64_t evaluate(const Problem *problem, Search *search)
         int32_t others = 0;
         for (size_t j = 0; j < n; j++)
             others += search->sign[j] < 0 ? row[j] : 0;
-        search->gain[i] = search->sign[i] * (problem->single[i] + others);
+        search->flips.gain[i] = search->sign[i] * (problem->single[i] + others);
         if (search->sign[i] < 0)
             value += problem->single[i] + others / 2; /* each pair is met twice; others is even */
     }
@@ -82,7 +79,7 @@ static void flip(const Problem *problem, Search *search, size_t chosen)
 {
     size_t n = problem->n;
     const int32_t *restrict row = problem->pairs + chosen * n, *restrict sign = search->sign;
-    int32_t *restrict gain = search->gain;
+    int32_t *restrict gain = search->flips.gain;
     int32_t added = search->sign[chosen]; /* 1 if the variable becomes 1 */
 
     for (size_t j = 0; j < n; j++)
@@ -111,9 +108,7 @@ int main(int argc, char **argv)
     close_input(file);
 
     search.sign = allocate(n, sizeof *search.sign);
-    search.gain = allocate(n, sizeof *search.gain);
-    search.until = allocate(n, sizeof *search.until);
-    search.allowed = allocate(n, sizeof *search.allowed);
+    search.flips = allocate_flips(n);
     best = allocate(n, 1);
     for (size_t i = 0; i < n; i++)
         search.sign[i] = below(2) ? -1 : 1;
@@ -125,12 +120,12 @@ int main(int argc, char **argv)
     for (int32_t step = 1; step <= steps; step++) {
         int64_t room = record - value + 1; /* what a flip must gain for a new best value */
         int32_t enough = room < INT_MAX ? (int32_t)room : INT_MAX;
-        size_t chosen = choose_flip(search.gain, search.until, search.allowed, n, step, enough);
+        size_t chosen = choose_flip(search.flips.gain, search.flips.until, search.flips.allowed, n, step, enough);
         if (chosen == n)
             continue;
-        value += search.gain[chosen];
+        value += search.flips.gain[chosen];
         flip(&problem, &search, chosen);
-        search.until[chosen] = step + (int32_t)(n / 10 + below(10));
+        search.flips.until[chosen] = step + (int32_t)(n / 10 + below(10));
         if (value > record) {
             record = value;
             for (size_t i = 0; i < n; i++)
@@ -139,15 +134,9 @@ int main(int argc, char **argv)
     }
     seconds = now() - began;
 
-    file = create_output(argv);
-    write_exactly(best, 1, n, file);
-    close_output(file);
-    printf("{\"seconds\": %.9f, \"best\": %" PRId64 ", \"steps\": %" PRId64 ", \"moves\": %" PRId64 "}\n", seconds,
-           record, steps, steps * size);
+    report_run(argv, best, n, record, steps, seconds);
     free(best);
-    free(search.allowed);
-    free(search.until);
-    free(search.gain);
+    free_flips(search.flips);
     free(search.sign);
     free(problem.single);
     free(problem.pairs);

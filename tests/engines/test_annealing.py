@@ -5,33 +5,9 @@ import pytest
 
 import systola as sy
 from engines.naive_annealing import Annealing
+from model.declared_problems import PlainCover
 from own_problems import Colouring, RoundTrip
 from systola.extend import open_search
-
-
-class Cover(sy.Problem):
-    """The cheapest columns that have a one in each row; floats as costs."""
-
-    encoding = sy.Binary("costs")
-    sense = sy.MINIMISE
-    costs: np.ndarray
-    rows: np.ndarray
-
-    def evaluate(self, x):
-        cost = 0.0
-        for j in range(len(self.costs)):
-            cost += self.costs[j] * x[j]
-        missing = 0.0
-        for i in range(self.rows.shape[0]):
-            there = False
-            for j in range(len(self.costs)):
-                there = there or (x[j] == 1 and self.rows[i, j] == 1)
-            if not there:
-                missing += 1.0
-        return cost, missing
-
-    def violation(self, measures):
-        return measures[1]
 
 
 def tour(n):
@@ -45,7 +21,7 @@ def cover(rows, columns):
     draws = np.random.default_rng(6)
     ones = draws.random((rows, columns)) < 0.3
     ones[np.arange(rows), draws.integers(0, columns, rows)] = True
-    return Cover(draws.integers(1, 30, columns) / 7.0, ones.astype(np.int64))
+    return PlainCover(draws.integers(1, 30, columns) / 7.0, ones.astype(np.int64))
 
 
 def colouring(n):
@@ -104,16 +80,3 @@ def test_an_objective_with_constraints_gives_a_good_answer():
 @pytest.mark.long
 def test_an_objective_alone_gives_a_colouring_without_clashes():
     assert run_long(colouring(60)).objective == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"chains": 0}, "`chains` must be a whole number with 1 <= chains"),
-        ({"epoch": 0}, "`epoch` must be a whole number with 1 <= epoch"),
-        ({"constraints": "soft"}, "`constraints` must be one of strict, mixed, penalty, but got 'soft'"),
-    ],
-)
-def test_wrong_parameters(options, said):
-    with pytest.raises(sy.InputError, match=said):
-        sy.solve(PROBLEMS["tour"], sy.SimulatedAnnealing(**options), stop=sy.Iterations(1), backend="python")

@@ -1,4 +1,4 @@
-"""Engines of chains that walk by random moves: on a GPU, by the contract of engines, with any number of decisions."""
+"""Engines of chains: wrong parameters; random moves, on a GPU, by the contract of engines, on any length."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 import systola as sy
 from engines.opened import check_on_gpu
 from engines.test_annealing import PROBLEMS, cover, tour
+from model.declared_problems import Qubo, Tour
 from own_problems import Colouring
 from ptx.needs import needs_executor
 from systola.extend import check_engine
@@ -35,3 +36,24 @@ def test_they_keep_the_contract_of_engines(engine):
 def test_any_number_of_decisions(make, n, engine):
     result = sy.solve(make(n), engine, stop=sy.Iterations(2), backend="python")
     assert result.evaluations == 4 + 2 * 4 * 128
+
+
+@pytest.mark.parametrize(
+    ("engine", "options", "said"),
+    [
+        (sy.SimulatedAnnealing, {"chains": 0}, "`chains` must be a whole number with 1 <= chains"),
+        (sy.SimulatedAnnealing, {"epoch": 0}, "`epoch` must be a whole number with 1 <= epoch"),
+        (sy.SimulatedAnnealing, {"constraints": "soft"}, "must be one of strict, mixed, penalty, but got 'soft'"),
+        (sy.IteratedTabu, {"chains": 0}, "`chains` must be a whole number with 1 <= chains"),
+        (sy.IteratedTabu, {"tenure": -1}, "`tenure` must be a whole number with 0 <= tenure"),
+        (sy.IteratedTabu, {"tenure_range": -1}, "`tenure_range` must be a whole number with 0 <= tenure_range"),
+        (sy.IteratedTabu, {"moves": 0}, "`moves` must be a whole number with 1 <= moves"),
+        (sy.TourSearch, {"chains": 0}, "`chains` must be a whole number with 1 <= chains"),
+        (sy.TourSearch, {"candidates": 0}, "`candidates` must be a whole number with 1 <= candidates"),
+        (sy.TourSearch, {"longest": -1}, "`longest` must be a whole number with 0 <= longest"),
+    ],
+)
+def test_wrong_parameters(engine, options, said):
+    problem = Qubo(np.eye(9)) if engine is sy.IteratedTabu else Tour(np.ones((9, 9), np.int64))
+    with pytest.raises(sy.InputError, match=said):
+        sy.solve(problem, engine(**options), stop=sy.Iterations(1), backend="python")

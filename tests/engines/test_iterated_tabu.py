@@ -165,20 +165,6 @@ def test_what_has_no_gains_is_refused(make):
         sy.solve(make(), sy.IteratedTabu(), stop=sy.Iterations(1), backend="python")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"chains": 0}, "`chains` must be a whole number with 1 <= chains"),
-        ({"tenure": -1}, "`tenure` must be a whole number with 0 <= tenure"),
-        ({"tenure_range": -1}, "`tenure_range` must be a whole number with 0 <= tenure_range"),
-        ({"moves": 0}, "`moves` must be a whole number with 1 <= moves"),
-    ],
-)
-def test_wrong_parameters(options, said):
-    with pytest.raises(sy.InputError, match=said):
-        sy.solve(Qubo(np.eye(9)), sy.IteratedTabu(**options), stop=sy.Iterations(1), backend="python")
-
-
 class Bell:
     """Asks a search to leave its step when a term has been measured so many times."""
 

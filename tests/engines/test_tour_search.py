@@ -219,19 +219,6 @@ def test_what_is_no_tour_is_refused(make):
         sy.solve(make(), sy.TourSearch(), stop=sy.Iterations(1), backend="python")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"chains": 0}, "`chains` must be a whole number with 1 <= chains"),
-        ({"candidates": 0}, "`candidates` must be a whole number with 1 <= candidates"),
-        ({"longest": -1}, "`longest` must be a whole number with 0 <= longest"),
-    ],
-)
-def test_wrong_parameters(options, said):
-    with pytest.raises(sy.InputError, match=said):
-        sy.solve(tour_of(9), sy.TourSearch(**options), stop=sy.Iterations(1), backend="python")
-
-
 class Bell:
     """Asks a search to leave its step when a link has been measured so many times."""
 

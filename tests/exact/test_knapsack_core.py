@@ -1,6 +1,7 @@
 """The dynamic program on the core of a knapsack, against the one of the textbook."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from naive_knapsack import optimum, optimum_of_all
 
 import systola as sy
+from exact.pieces import search_in_pieces
 from systola.exact.cardinality import Relaxed, bound_of, price_cases
 from systola.exact.knapsack_core import break_of, find_filling, groups_of, reduce_items
 from systola.exact.knapsack_search import KnapsackSearch, Sack
@@ -132,15 +134,7 @@ def test_too_little_memory_leaves_a_gap_that_is_true():
 def test_calls_cut_anywhere_and_checkpoints_change_nothing(kind):
     problem = generate(kind, 1200, 1000, 60)
     whole, found = solved(problem)
-    cut = search_of(problem)
-    cut.start()
-    while not cut.finished:
-        cut.advance(7)
-        state, arrays = cut.save()
-        again = search_of(problem)
-        again.restore(state, {name: array.copy() for name, array in arrays.items()})
-        assert again.best().measures.tolist() == cut.best().measures.tolist()
-        cut = again
+    cut, _, _ = search_in_pieces(partial(search_of, problem), 7)
     assert (cut.step, cut.bound(), cut.best().step) == (whole.step, whole.bound(), whole.best().step)
     assert cut.best().decisions.tolist() == whole.best().decisions.tolist()
     assert cut.best().measures[0] == found

@@ -1,5 +1,6 @@
 """Next release by knapsacks, against all choices."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import systola as sy
+from exact.pieces import search_in_pieces
 from systola.exact.release_search import ReleaseSearch
 from systola.formats import open_instance
 from systola.model.objective import fitness
@@ -53,13 +55,7 @@ def test_checkpoints_anywhere_change_nothing():
     whole = search_of(problem)
     whole.start()
     whole.advance(10**9)
-    cut = search_of(problem)
-    cut.start()
-    while not cut.finished:
-        cut.advance(5)
-        state, arrays = cut.save()
-        cut = search_of(problem)
-        cut.restore(state, {name: array.copy() for name, array in arrays.items()})
+    cut, state, arrays = search_in_pieces(partial(search_of, problem), 5)
     assert (cut.step, cut.evaluations, cut.best().step) == (whole.step, whole.evaluations, whole.best().step)
     assert cut.best().decisions.tolist() == whole.best().decisions.tolist()
     with pytest.raises(sy.InputError, match="the checkpoint must be one of an exact search like this one"):

@@ -8,6 +8,7 @@ import tempfile
 from fractions import Fraction
 from math import floor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -143,70 +144,118 @@ def test_options_that_are_none(tmp_path: Path, options: str, message: str, gener
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("read", "content", "old", "new", "message"),
     [
-        ("", "`jobs` must come first, but the file is empty (some.txt)"),
         (
-            LIEFOOGHE.replace("3\n2\n", "3 2\n"),
+            read_liefooghe,
+            LIEFOOGHE,
+            "3\n2\n",
+            "3 2\n",
             "the numbers of jobs and machines and the seed must have a line each, but ",
         ),
         (
-            LIEFOOGHE.replace("2\n77\n", "2 77\n"),
+            read_liefooghe,
+            LIEFOOGHE,
+            "2\n77\n",
+            "2 77\n",
             "the numbers of jobs and machines and the seed must have a line each, ",
         ),
         (
-            LIEFOOGHE.replace("\n1\n4", "\n2\n4"),
+            read_liefooghe,
+            LIEFOOGHE,
+            "\n1\n4",
+            "\n2\n4",
             "jobs must be numbered 0, 1, 2 and so on, but 2 comes instead of 1 (some",
         ),
-        (LIEFOOGHE.replace("\n4\n", "\n-4\n"), "`due date >= 0` must hold, but got -4 (some.txt, line 8)"),
-        (LIEFOOGHE.replace("1 5", "1 x"), "`processing time` must be a whole number, but got 'x' (some.txt, line 9)"),
-        (LIEFOOGHE[:-4], "`processing time` must follow, but the file ends (some.txt, line 12)"),
-        (LIEFOOGHE + "3\n", "the file must end after the 3 jobs, but goes on with '3' (some.txt, line 13)"),
+        (read_liefooghe, LIEFOOGHE, "\n4\n", "\n-4\n", "`due date >= 0` must hold, but got -4 (some.txt, line 8)"),
         (
-            LIEFOOGHE.replace("6 1", f"6 {2**61}"),
+            read_liefooghe,
+            LIEFOOGHE,
+            "1 5",
+            "1 x",
+            "`processing time` must be a whole number, but got 'x' (some.txt, line 9)",
+        ),
+        (
+            read_liefooghe,
+            LIEFOOGHE,
+            "6 1",
+            f"6 {2**61}",
             "measures and their weighted sum must be below 2**62, but with these data could reach ",
         ),
         (
-            "999999999\n1\n1\n",
-            "`jobs` must be what the rest of the file can hold, but got 999999999 (some.txt, line 1)",
-        ),
-    ],
-)
-def test_mistakes_in_files_of_liefooghe(tmp_path: Path, content: str, message: str) -> None:
-    assert sentence_of(read_liefooghe, written(tmp_path, content)).startswith(message)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (
-            MINELLA.replace("1 5", "2 5"),
+            read_minella,
+            MINELLA,
+            "1 5",
+            "2 5",
             "a job must pass the machines 0 to 1 in this order, but got '0 2' (some.txt, li",
         ),
         (
-            MINELLA.replace("0 1 1 5", "1 5 0 1"),
+            read_minella,
+            MINELLA,
+            "0 1 1 5",
+            "1 5 0 1",
             "a job must pass the machines 0 to 1 in this order, but got '1 0' (some",
         ),
-        (MINELLA.replace("1 5", "1 -5"), "`machine and processing time >= 0` must hold, but got -5 (some.txt, line 3)"),
-        (MINELLA.replace("Reldue", "Due"), "`Reldue` must follow the times, but got 'Due' (some.txt, line 5)"),
         (
-            MINELLA.replace("-1 4", "0 4"),
+            read_minella,
+            MINELLA,
+            "1 5",
+            "1 -5",
+            "`machine and processing time >= 0` must hold, but got -5 (some.txt, line 3)",
+        ),
+        (read_minella, MINELLA, "Reldue", "Due", "`Reldue` must follow the times, but got 'Due' (some.txt, line 5)"),
+        (
+            read_minella,
+            MINELLA,
+            "-1 4",
+            "0 4",
             "a job must have -1, a due date, -1 and a weight, but got '0 4 -1 1' (some.txt",
         ),
         (
-            MINELLA.replace("4 -1", "4 1"),
+            read_minella,
+            MINELLA,
+            "4 -1",
+            "4 1",
             "a job must have -1, a due date, -1 and a weight, but got '-1 4 1 1' (some.txt",
         ),
         (
-            MINELLA.replace("-1 4", "-1 -1"),
+            read_minella,
+            MINELLA,
+            "-1 4",
+            "-1 -1",
             "a job must have -1, a due date, -1 and a weight, but got '-1 -1 -1 1' (some",
         ),
-        (MINELLA[:-3], "`due date and weight` must follow, but the file ends (some.txt, line 8)"),
-        (MINELLA + "5", "the file must end after the 3 due dates, but goes on with '5' (some.txt, line 9)"),
     ],
 )
-def test_mistakes_in_files_of_minella(tmp_path: Path, content: str, message: str) -> None:
-    assert sentence_of(read_minella, written(tmp_path, content)).startswith(message)
+def test_mistakes_in_files(tmp_path: Path, read: Any, content: str, old: str, new: str, message: str) -> None:
+    assert sentence_of(read, written(tmp_path, content.replace(old, new))).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "message"),
+    [
+        (read_liefooghe, "", "`jobs` must come first, but the file is empty (some.txt)"),
+        (read_liefooghe, LIEFOOGHE[:-4], "`processing time` must follow, but the file ends (some.txt, line 12)"),
+        (
+            read_liefooghe,
+            LIEFOOGHE + "3\n",
+            "the file must end after the 3 jobs, but goes on with '3' (some.txt, line 13)",
+        ),
+        (
+            read_liefooghe,
+            "999999999\n1\n1\n",
+            "`jobs` must be what the rest of the file can hold, but got 999999999 (some.txt, line 1)",
+        ),
+        (read_minella, MINELLA[:-3], "`due date and weight` must follow, but the file ends (some.txt, line 8)"),
+        (
+            read_minella,
+            MINELLA + "5",
+            "the file must end after the 3 due dates, but goes on with '5' (some.txt, line 9)",
+        ),
+    ],
+)
+def test_files_that_are_too_short_or_too_long(tmp_path: Path, read: Any, content: str, message: str) -> None:
+    assert sentence_of(read, written(tmp_path, content)).startswith(message)
 
 
 def test_weights_of_jobs_are_left_out_and_said_so(tmp_path: Path) -> None:

@@ -44,10 +44,8 @@ class Mine(sy.Problem):
     n: int
 
     def evaluate(self, x):
-        total = 0
-        for i in range(self.n):
-            total += x[i]
-        return total + local(0) + from_import(0) + module.by_module(0) + CONSTANT + ARRAY[1] + module.SETTING + late(0)
+        ones = np.count_nonzero(x)
+        return ones + local(0) + from_import(0) + module.by_module(0) + CONSTANT + ARRAY[1] + module.SETTING + late(0)
 
 @njit
 def late(v):
@@ -134,7 +132,7 @@ def test_an_unchanged_program_hits_the_cache(original):
 
 def test_an_edited_objective_is_compiled_anew(copy):
     before = copy.cached()
-    copy.edit("own.py", "return total + local(0)", "return 3 * total + local(0)")
+    copy.edit("own.py", "return ones + local(0)", "return 3 * ones + local(0)")
     found = copy.run("solve")
     assert (found["judged"], found["solved"]) == (24, 24)
     assert len(copy.cached()) > len(before)

@@ -9,7 +9,6 @@ import pytest
 from known_outcomes import cells, interrupt_second, refuse, stores_of
 
 import systola as sy
-from conftest import refused
 from systola.formats import open_instance
 from systola.lab.contents import load_contents
 from systola.lab.published import load_figures
@@ -216,14 +215,14 @@ def test_short_runs(short, tmp_path, monkeypatch):
     runs = [SMALL[table] for table in (2, 3, 4)]
     with Store(tmp_path / "runs.sqlite") as store:
         for group in runs:
-            tables |= reproduce(group, store, Effort(runs=2, on_done=lambda *at: reported.append(at[:2])), threads=1)
+            tables |= reproduce(group, store, Effort(runs=2, on_done=lambda *at: reported.append(at[:2]), threads=1))
             assert len(tables) == group.table - 1
         assert reported == [(1, 2), (2, 2)] * 3
         assert not any("front_solutions" in store.result(job.key("mls")) for job in jobs_of(ALL, 2))
         monkeypatch.setattr(mls, "solve", None)  # nothing is left to do
         again = {}
         for group in runs:
-            again |= reproduce(group, store, Effort(runs=2), threads=1)
+            again |= reproduce(group, store, Effort(runs=2, threads=1))
     assert tables == again
     found = [float(cells(tables[number][0])["20-10"]["solutions"]) for number in (3, 4)]
     assert 1 <= found[0] < found[1]
@@ -233,7 +232,7 @@ def test_short_runs(short, tmp_path, monkeypatch):
 def test_a_short_profile(short, monkeypatch):
     reported = []
     with Store(":memory:") as store:
-        tables = reproduce(SMALL[5], store, Effort(runs=2, on_done=lambda *at: reported.append(at[:2])), threads=1)
+        tables = reproduce(SMALL[5], store, Effort(runs=2, on_done=lambda *at: reported.append(at[:2]), threads=1))
         assert reported == [(1, 2), (2, 2)]  # one run of each search
         assert [row["algorithm"] for row in store.rows("mls")] == ["pls-profile"] * 2
         monkeypatch.setattr(mls, "profile_search", None)
@@ -252,7 +251,7 @@ def test_an_interrupted_run_is_not_kept(short, monkeypatch):
     calls = interrupt_second(monkeypatch, mls)
     with Store(":memory:") as store:
         with pytest.raises(KeyboardInterrupt):
-            reproduce(SMALL[2], store, Effort(runs=3), threads=1)
+            reproduce(SMALL[2], store, Effort(runs=3, threads=1))
         assert [row["seed"] for row in store.rows("mls")] == [1]
     assert {options["threads"] for options in calls} == {1}
 
@@ -291,17 +290,3 @@ def test_command(last, short, call, monkeypatch):
     assert list(data) == [str(last)]
     if last == 5:
         assert [table["header"] for table in data["5"]] == [["Instance", "evaluation", "archiving", "search"]] * 2
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["mls", "--table", "6"], "Tables 1 to 5 can be reproduced, but got Table 6"),
-        (["mls", "--instances", "files"], "must hold 020_10_01.txt, 020_20_01.txt"),
-        (["mls", "--workers", "2"], "--workers is for sgs and sns, but the paper is mls"),
-        (["mls", "--seconds", "2"], "--seconds is for pugace and pgap, but the paper is mls"),
-        (["mls", "--algorithms", "tabu"], "--algorithms is for sgs and sns, but the paper is mls"),
-    ],
-)
-def test_bad_commands(call, args, message):
-    assert message in refused(call(*args))

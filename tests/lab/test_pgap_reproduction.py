@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import systola as sy
-from conftest import refused
 from systola.formats import open_instance
 from systola.formats.generalized_assignment import write
 from systola.lab.contents import load_contents
@@ -388,7 +387,7 @@ def test_solutions(small, monkeypatch):
     monkeypatch.setattr(pgap_scaling, "_census", run)
     (group,) = choose_groups(None, part="solutions")
     with Store(":memory:") as store:
-        (table,) = reproduce(group, store, threads=1)["solutions"]
+        (table,) = reproduce(group, store, Effort(threads=1))["solutions"]
     assert cells(table, 3)["2", "12", "1"] == [
         *("60 (20) +200 %", "8 (8) +0 %", "2 (2) +0 %", "1 (1) +0 %", "1 (1) +0 %", "0 (0)")
     ]
@@ -431,14 +430,14 @@ def test_short_runs(small, monkeypatch):
     tables = {}
     with Store(":memory:") as store:
         for group in choose_groups(None):
-            tables |= reproduce(group, store, threads=1)
+            tables |= reproduce(group, store, Effort(threads=1))
         figures = [f"figure-{number}" for number in range(6, 13)]
         assert list(tables) == [1, 2, 3, "strong", "figure-5", "population", *figures, "solutions", "simulation"]
         for module in (pgap, pgap_runs):
             monkeypatch.setattr(module, "solve", None)  # nothing is left to do
         monkeypatch.setattr(pgap_scaling, "take_census", None)
         for group in choose_groups(None):
-            for name, products in reproduce(group, store, threads=1).items():
+            for name, products in reproduce(group, store, Effort(threads=1)).items():
                 assert [one for one in products if isinstance(one, Table)] == [
                     one for one in tables[name] if isinstance(one, Table)
                 ]
@@ -468,7 +467,7 @@ def test_an_interrupted_run_is_not_kept(small, monkeypatch):
     for part in ("quality", "strong"):
         with Store(":memory:") as store:
             with pytest.raises(KeyboardInterrupt):
-                reproduce(choose_groups(None, part=part)[0], store, threads=1)
+                reproduce(choose_groups(None, part=part)[0], store, Effort(threads=1))
             assert store.rows("pgap") == []
 
 
@@ -506,17 +505,3 @@ def test_command_with_files(small, call, folder):
     assert code == 0
     assert "e05100" in out
     assert "d10200" not in out  # the budget leaves out more than 100 jobs
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["--table", "4"], "Tables 1 to 3 and Figures 5 to 12 can be reproduced, but got Table 4"),
-        (["--quick", "--full"], "two budgets"),
-        (["--workers", "2"], "--workers is for sgs and sns, but the paper is pgap"),
-        (["--instances", "nowhere"], "nowhere is none"),
-        (["--part", "strong", "--seconds", "0"], "`seconds > 0` must hold"),
-    ],
-)
-def test_bad_commands(call, args, message):
-    assert message in refused(call(*args))

@@ -12,7 +12,6 @@ import pytest
 from known_outcomes import cells, interrupt_second, refuse, stores_of
 
 import systola as sy
-from conftest import refused
 from systola.formats import open_instance
 from systola.formats.quadratic_assignment import cost
 from systola.lab.contents import load_contents
@@ -319,11 +318,11 @@ def test_tiny_files(folder, tmp_path, monkeypatch):
             SMALL_HITS, store, Effort(runs=2, on_done=lambda *at: reported.append(at[:2])), folder=folder
         )
         assert reported == [(k, 8) for k in range(1, 9)]
-        tables |= reproduce(SMALL_SECONDS, store, Effort(runs=2), folder=folder, threads=1)
+        tables |= reproduce(SMALL_SECONDS, store, Effort(runs=2, threads=1), folder=folder)
         assert len(store.rows("pugace")) == 8 + 2  # Bur26a comes from the first table
         monkeypatch.setattr(pugace, "solve", None)  # nothing is left to do
         again = reproduce(SMALL_HITS, store, Effort(runs=2), folder=folder)
-        again |= reproduce(SMALL_SECONDS, store, Effort(runs=2), folder=folder, threads=1)
+        again |= reproduce(SMALL_SECONDS, store, Effort(runs=2, threads=1), folder=folder)
     assert tables == again
     texts = cells(tables[2][0])
     assert texts["Bur26a"]["hits"] == "2/2 (7/10)"
@@ -335,7 +334,7 @@ def test_an_interrupted_run_is_not_kept(folder, monkeypatch):
     calls = interrupt_second(monkeypatch, pugace)
     with Store(":memory:") as store:
         with pytest.raises(KeyboardInterrupt):
-            reproduce(SMALL_SECONDS, store, Effort(runs=1), folder=folder, threads=1)
+            reproduce(SMALL_SECONDS, store, Effort(runs=1, threads=1), folder=folder)
         assert [row["instance"] for row in store.rows("pugace")] == ["bur26a.dat"]
     assert {options["threads"] for options in calls} == {1}
 
@@ -363,22 +362,6 @@ def test_command(call, folder, monkeypatch):
     monkeypatch.setattr(pugace, "solve", None)
     assert call(*args)[1] == out
     assert list(json.loads(call(*args, "--table", 3, "--json")[1])) == ["3"]
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["pugace"], "must hold bur26a.dat, chr12a.dat"),
-        (["pugace", "--table", "3", "--instances", "nowhere"], "nowhere has no bur26a.dat"),
-        (["pugace", "--table", "4"], "Tables 1 to 3 can be reproduced, but got Table 4"),
-        (["pugace", "--workers", "2"], "--workers is for sgs and sns, but the paper is pugace"),
-        (["pugace", "--figure", "1"], "Tables 1 to 3 can be reproduced, but got Figure 1"),
-        (["sgs", "--threads", "2"], "--threads is for pugace and mls and pgap, but the paper is sgs"),
-        (["sns", "--seconds", "2"], "--seconds is for pugace and pgap, but the paper is sns"),
-    ],
-)
-def test_bad_commands(call, args, message):
-    assert message in refused(call(*args))
 
 
 def test_help(call):

@@ -14,7 +14,7 @@ from systola.formats import open_instance
 from systola.lab import experiment
 from systola.lab.contents import load_contents
 from systola.lab.published import load_figures
-from systola.lab.reproductions import sgs as reproduction
+from systola.lab.reproductions import sgs, sns
 from systola.lab.reproductions.c_baselines import load_baseline
 from systola.lab.reproductions.effort import Effort
 from systola.lab.reproductions.sgs import ALGORITHMS, GROUPS, WEIGHTS, Group, choose_groups, jobs_of, reproduce
@@ -31,7 +31,7 @@ KNAPSACK, DECEPTIVE, RELEASE = GROUPS
 def fill(monkeypatch):
     """Gives a store that holds a result for each job, as `outcome(job)` says: objective and seconds."""
     monkeypatch.setattr(experiment, "work", refuse)
-    with stores_of(reproduction.EXPERIMENT) as make:
+    with stores_of(sgs.EXPERIMENT) as make:
 
         def fill(jobs, outcome, feasible=True):
             found = ((job, *outcome(job)) for job in jobs)
@@ -56,13 +56,17 @@ def rank(job):
 # Which tables, which runs
 
 
-def test_every_table_and_figure_of_the_paper_has_its_group():
-    made = [name for group in GROUPS for name in group.products]
-    items = [item for item in load_contents("sgs") if item.status != "diagram"]
+@pytest.mark.parametrize("paper", [sgs, sns], ids=["sgs", "sns"])
+def test_every_table_and_figure_of_a_paper_has_its_group(paper):
+    made = [name for group in paper.GROUPS for name in group.products]
+    items = [item for item in load_contents(paper.EXPERIMENT) if item.status != "diagram"]
     assert set(made) == {item.number if item.kind == "table" else f"figure-{item.number}" for item in items}
     assert len(set(made)) == len(made)
-    assert choose_groups(None) == GROUPS
-    for name in made:
+    assert paper.choose_groups(None) == paper.GROUPS
+
+
+def test_a_table_or_figure_is_wanted_of_its_group():
+    for name in (name for group in GROUPS for name in group.products):
         (group,) = choose_groups(name)
         assert name in group.products
         assert group.wanted == name
@@ -248,12 +252,12 @@ def test_runs_by_default(fill, monkeypatch):
         asked.append(len(jobs))
         raise RuntimeError("enough")
 
-    monkeypatch.setattr(reproduction, "do_jobs", do_jobs)
+    monkeypatch.setattr(sgs, "do_jobs", do_jobs)
     for quick in (False, True):
         with pytest.raises(RuntimeError, match="enough"):
             reproduce(replace(DECEPTIVE, wanted=5), None, Effort(quick=quick))
-    assert reproduction.FULL_RUNS == 50  # as in the paper
-    assert asked == [50 * 5 * len(ALGORITHMS), reproduction.QUICK_RUNS * 1 * len(ALGORITHMS)]
+    assert sgs.FULL_RUNS == 50  # as in the paper
+    assert asked == [50 * 5 * len(ALGORITHMS), sgs.QUICK_RUNS * 1 * len(ALGORITHMS)]
 
 
 def test_rows_of_other_runs_are_left_out(fill):

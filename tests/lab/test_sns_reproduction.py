@@ -10,7 +10,6 @@ import systola as sy
 from systola.engines.neighbourhood import evaluations_for
 from systola.formats import open_instance
 from systola.lab import experiment
-from systola.lab.contents import load_contents
 from systola.lab.published import load_claims, load_figures
 from systola.lab.reproductions import sns
 from systola.lab.reproductions.effort import Effort
@@ -78,12 +77,7 @@ def test_budget(items, evaluations):
     assert evaluations_for(items) == evaluations
 
 
-def test_every_table_and_figure_of_the_paper_has_its_group():
-    made = [name for group in GROUPS for name in group.products]
-    items = [item for item in load_contents("sns") if item.status != "diagram"]
-    assert set(made) == {item.number if item.kind == "table" else f"figure-{item.number}" for item in items}
-    assert len(set(made)) == len(made)
-    assert choose_groups(None) == GROUPS
+def test_which_tables_can_be_made():
     for number in (6, 7):
         (group,) = choose_groups(number)
         assert (group.tables, group.wanted) == ((6, 7), number)
@@ -263,7 +257,7 @@ def test_what_needs_more_than_the_budget_makes_one_step(fill, folder, monkeypatc
 def test_tiny_files(folder, tiny_budget, tmp_path, monkeypatch):
     group = Group("small", 2, 3, {"SENTO2": "mknap2.txt#SENTO2", "WEISH01": "gk08.dat"})
     with Store(tmp_path / "runs.sqlite") as store:
-        tables = reproduce(group, store, Effort(runs=3), workers=1, folder=folder)
+        tables = reproduce(group, store, Effort(runs=3, workers=1), folder=folder)
         monkeypatch.setattr(experiment, "work", None)  # nothing is left to do
         assert reproduce(group, store, Effort(runs=3), folder=folder) == tables
         stored = {row["algorithm"]: row for row in store.rows("sns") if row["instance"] == "mknap2.txt#SENTO2"}

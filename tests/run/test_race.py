@@ -11,6 +11,7 @@ import pytest
 
 import systola as sy
 from engines.test_annealing import cover
+from model.declared_problems import PlainQubo
 from systola.backends import cpu
 from systola.backends.cpu import CpuSession
 from systola.backends.session import Setup
@@ -26,23 +27,8 @@ from systola.run.racer import Racer
 ENGINES = (sy.SimulatedAnnealing(chains=1), sy.IteratedLocalSearch(chains=1), sy.Tabu(ties="random"), sy.SGS("B", 4, 4))
 
 
-class Cut(sy.Problem):
-    """The largest cut of a graph."""
-
-    encoding = sy.Binary("weights")
-    weights: np.ndarray
-
-    def evaluate(self, x):
-        total = 0
-        for i in range(len(x)):
-            for j in range(i):
-                if x[i] != x[j]:
-                    total += self.weights[i, j]
-        return total
-
-
-def cut(n=24):
-    return Cut(np.random.default_rng(3).integers(-20, 30, (n, n)))
+def qubo(n=24):
+    return PlainQubo(np.random.default_rng(3).integers(-20, 30, (n, n)))
 
 
 def opened(problem, race, stop, slow=None):
@@ -86,7 +72,7 @@ def told_at_the_end(search):
 @functools.cache
 def whole():
     """What is told of a race of 60 iterations without a pause."""
-    search = opened(cut(), Race(ENGINES), Stop(iterations=60))
+    search = opened(qubo(), Race(ENGINES), Stop(iterations=60))
     search.start()
     run(search, 60)
     return told_at_the_end(search)
@@ -126,10 +112,10 @@ def reference(problem, engines, iterations, share):
 @pytest.mark.parametrize("iterations", [40, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("engines", [ENGINES, ENGINES[::-1], ENGINES[1:]])
 def test_turns_are_those_of_the_reference(engines, iterations):
-    search = opened(cut(), Race(engines, share=0.3), Stop(iterations=iterations))
+    search = opened(qubo(), Race(engines, share=0.3), Stop(iterations=iterations))
     search.start()
     run(search, iterations)
-    wanted = reference(cut(), engines, iterations, 0.3)
+    wanted = reference(qubo(), engines, iterations, 0.3)
     assert [(verdict, best, steps) for _, verdict, best, steps in told(search)] == wanted
     assert search.best().measures[0] == max(best for _, best, _ in wanted)
     assert sum(steps for *_, steps in wanted) == iterations
@@ -137,7 +123,7 @@ def test_turns_are_those_of_the_reference(engines, iterations):
 
 @pytest.mark.parametrize("chunk", [1, pytest.param(3, marks=pytest.mark.long), 1000])
 def test_calls_may_be_of_any_length(chunk):
-    search = opened(cut(), Race(ENGINES), Stop(iterations=60))
+    search = opened(qubo(), Race(ENGINES), Stop(iterations=60))
     search.start()
     run(search, 60, chunk)
     assert told_at_the_end(search) == whole()
@@ -148,7 +134,7 @@ def test_calls_may_be_of_any_length(chunk):
     [pytest.param(step, marks=pytest.mark.long if step in (5, 14, 33) else []) for step in (0, 1, 5, 9, 14, 20, 33)],
 )
 def test_a_race_goes_on_from_a_checkpoint(step):
-    first, second = (opened(cut(), Race(ENGINES), Stop(iterations=60)) for _ in range(2))
+    first, second = (opened(qubo(), Race(ENGINES), Stop(iterations=60)) for _ in range(2))
     first.start()
     run(first, step)
     state, arrays = first.save()
@@ -161,7 +147,7 @@ def test_a_race_goes_on_from_a_checkpoint(step):
 @pytest.fixture(scope="module")
 def saved():
     """The state of a race after 20 iterations."""
-    search = opened(cut(), Race(ENGINES), Stop(iterations=60))
+    search = opened(qubo(), Race(ENGINES), Stop(iterations=60))
     search.start()
     run(search, 20)
     state, arrays = search.save()
@@ -175,7 +161,7 @@ def test_a_checkpoint_that_is_none(part, bad, saved):
         pytest.skip("as before the second round")
     state, arrays = saved
     with pytest.raises(sy.InputError, match="must be one of a race"):
-        opened(cut(), Race(ENGINES), Stop(iterations=60)).restore({**state, part: bad}, arrays)
+        opened(qubo(), Race(ENGINES), Stop(iterations=60)).restore({**state, part: bad}, arrays)
 
 
 @pytest.mark.parametrize("engines", [ENGINES[:2], pytest.param(ENGINES, marks=pytest.mark.long)], ids=len)
@@ -195,7 +181,7 @@ def test_the_same_seed_gives_the_same_race(engines):
 
 
 def test_a_run_of_a_race_goes_on_from_a_file(tmp_path):
-    problem, race = cut(), Race(ENGINES)
+    problem, race = qubo(), Race(ENGINES)
     whole = sy.solve(problem, race, stop=sy.Iterations(60), backend="python")
     sy.solve(
         problem,
@@ -233,7 +219,7 @@ def race_for(seconds, search, events=()):
 
 def test_who_is_not_compiled_in_time_is_left_out(clock):
     never = threading.Event()
-    search = opened(cut(6), Race(ENGINES, share=0.5), Stop(seconds=0.5), slow={"Tabu": never})
+    search = opened(qubo(6), Race(ENGINES, share=0.5), Stop(seconds=0.5), slow={"Tabu": never})
     search.racers[1].ready.wait(60)
     race_for(0.5, search)
     never.set()
@@ -245,30 +231,30 @@ def test_who_is_not_compiled_in_time_is_left_out(clock):
 
 def test_latecomers_have_their_turn(clock):
     late = threading.Event()
-    search = opened(cut(6), Race(ENGINES, share=0.5), Stop(seconds=0.5), slow={"Tabu": late})
+    search = opened(qubo(6), Race(ENGINES, share=0.5), Stop(seconds=0.5), slow={"Tabu": late})
     search.racers[1].ready.wait(60)
     race_for(0.5, search, [(0.15, late)])
     assert all(steps for *_, steps in told(search))
 
 
 def test_an_engine_whose_step_is_too_large_is_left_out():
-    result = sy.solve(cut(), Race(ENGINES), stop=sy.Evaluations(3000), backend="python")
+    result = sy.solve(qubo(), Race(ENGINES), stop=sy.Evaluations(3000), backend="python")
     rows = {row["algorithm"]: row["verdict"] for row in result.race}
-    least = ENGINES[1].prepare(cut()).started + ENGINES[1].prepare(cut()).per_step
+    least = ENGINES[1].prepare(qubo()).started + ENGINES[1].prepare(qubo()).per_step
     assert rows["ils"] == f"left out: a first step takes {least} evaluations, and its turn has 120"
     assert not any(rows[name].startswith("left out") for name in ("sa", "tabu", "sgs-b"))
     assert result.evaluations <= 3000
 
 
 def test_an_engine_that_does_not_fit_is_left_out():
-    result = sy.solve(cut(1), Race(ENGINES), stop=sy.Iterations(9), backend="python")
+    result = sy.solve(qubo(1), Race(ENGINES), stop=sy.Iterations(9), backend="python")
     assert next(row for row in result.race if row["algorithm"] == "tabu")["verdict"].startswith(
         "left out: a neighbourhood"
     )
 
 
 def test_an_engine_that_cannot_be_compiled_is_left_out():
-    search = opened(cut(), Race(ENGINES), Stop(iterations=20))
+    search = opened(qubo(), Race(ENGINES), Stop(iterations=20))
     broken = search.racers[1]
     broken.ready.wait()
     search.racers[1] = Racer(broken.name, broken.design, broken.open)
@@ -280,7 +266,7 @@ def test_an_engine_that_cannot_be_compiled_is_left_out():
 
 
 def test_what_a_user_sees(tmp_path):
-    result = sy.solve(cut(), stop=sy.Iterations(60), backend="python")
+    result = sy.solve(qubo(), stop=sy.Iterations(60), backend="python")
     assert result.algorithm == "race"
     assert "won" in result.summary()
     result.save(tmp_path / "result.json")
@@ -306,11 +292,11 @@ def test_what_is_refused(options, said):
 
 
 def test_a_cap_ends_a_run_and_is_told():
-    result = sy.solve(cut(), Race(ENGINES), stop=Stop(evaluations=10**9, cap=0.3), backend="python")
+    result = sy.solve(qubo(), Race(ENGINES), stop=Stop(evaluations=10**9, cap=0.3), backend="python")
     assert result.stop == "seconds"
     assert not result.repeatable
     assert any("met its cap of 0.3 s before its budget of 1,000,000,000 evaluations" in note for note in result.notes)
-    short = sy.solve(cut(), Race(ENGINES), stop=Stop(evaluations=3000, cap=60), backend="python")
+    short = sy.solve(qubo(), Race(ENGINES), stop=Stop(evaluations=3000, cap=60), backend="python")
     assert short.repeatable
     assert short.stop == "evaluations"
 
@@ -330,7 +316,7 @@ def test_racers_get_ready_where_no_other_process_compiles():
     def open_one(setup, engine):
         return _SearchWithJobs(setup, CpuSession(setup, None, compiled=False))
 
-    race, problem = Race(ENGINES, share=0.3), cut()
+    race, problem = Race(ENGINES, share=0.3), qubo()
     search = open_race(race, Setup(problem, race.prepare(problem), 1, np.int64, 5), Stop(iterations=40), open_one)
     search.compile()
     for racer in search.racers:
@@ -342,7 +328,7 @@ def test_the_winner_does_not_stop_to_compile_what_it_takes_solutions_by():
     def open_one(setup, engine):
         return EngineSearch(setup, CpuSession(setup, 1))
 
-    race, problem = Race(ENGINES[:2], share=0.3), cut()
+    race, problem = Race(ENGINES[:2], share=0.3), qubo()
     search = open_race(race, Setup(problem, race.prepare(problem), 1, np.int64, 5), Stop(iterations=40), open_one)
     search.compile()
     for racer in search.racers:

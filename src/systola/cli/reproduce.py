@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import textwrap
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,7 +115,8 @@ def reproduce(paper: str, quick: bool, runs: int | None, **options: Any) -> None
     item = _item_of(paper, options)
     groups = experiment.choose_groups(item, quick, **_taken(paper, options, _CHOOSING))
     _refuse_jobs(options)
-    extra = _extra(paper, options)
+    means = _taken(paper, options, {name: _SOME[name] for name in ("workers", "threads", "backend")})
+    extra = _taken(paper, options, {"seconds": ("pugace",)})
     if paper in _SOME["instances"]:
         experiment.check_files(options["instances"], groups)
         extra["folder"] = options["instances"]
@@ -128,7 +129,7 @@ def reproduce(paper: str, quick: bool, runs: int | None, **options: Any) -> None
     for folder, what in ((options["output"], "tables"), (options["figures"], "figures")):
         if folder:
             make_folder(Path(folder), what)
-    effort = Effort(quick, runs)
+    effort = Effort(quick, runs, **means)
     warnings = effort.warnings(experiment.QUICK_RUNS, experiment.LEAST_RUNS, experiment.FULL_RUNS)
     for text in warnings:
         note(text)
@@ -137,7 +138,7 @@ def reproduce(paper: str, quick: bool, runs: int | None, **options: Any) -> None
         with Store(kept) as store:
             for group in groups:
                 with Bar(group.problem, options["quiet"] or options["as_json"]) as bar:
-                    told = Effort(quick, runs, on_done=lambda done, of, job: bar.update(done, of))
+                    told = replace(effort, on_done=lambda done, of, job: bar.update(done, of))
                     made = experiment.reproduce(group, store, told, **extra)
                 wanted = {name: some for name, some in made.items() if item in (None, name)}
                 collected |= wanted
@@ -188,13 +189,6 @@ def _taken(paper: str, options: dict[str, Any], known: dict[str, tuple[str, ...]
         for name, papers in known.items()
         if options[name] is not None and paper in (papers or paper)
     }
-
-
-def _extra(paper: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Options of the runs."""
-    names = ("workers", "threads", "backend", "seconds")
-    known = {name: _SOME[name] for name in names if name not in _CHOOSING or paper not in _CHOOSING[name]}
-    return _taken(paper, options, known)
 
 
 def _tables(products: tuple[Any, ...]) -> list[Any]:

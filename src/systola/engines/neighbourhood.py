@@ -18,6 +18,7 @@ from systola.engines.engine import Design, implement, refuse_if_too_large
 from systola.engines.migration import enable_migration
 from systola.engines.picture import Grid
 from systola.errors import InputError
+from systola.jit.compile import inlined
 from systola.jit.dispatch import Implementation, dispatched, register, register_each
 from systola.model.capabilities import EvaluationState, Flips, Repair, Seeding, buffer_of, capability, offers
 from systola.model.encodings import Array, Bits
@@ -69,8 +70,8 @@ def measure(s: Any, lane: Any) -> Any:
 
 
 @dispatched
-def mark_randomly(engine: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> Any:
-    """Mark decisions chosen at random in lanes.marked[lane], where none is; `key` is seed, step and cell."""
+def mark_one(engine: Any, lanes: Any, lane: Any, n: Any, last: Any, number: Any) -> Any:
+    """Mark a decision in lanes.marked[lane] by a random number; `last` is one more each time, and n - 1 in the end."""
 
 
 @dispatched
@@ -159,34 +160,32 @@ def _step_constants(self: Any, step: Any) -> Any:
     return moved % self.length, moved // self.length % self.width if self.moving else np.int64(0), 0
 
 
-def _mark_uniformly(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
-    """Mark `wanted` different decisions, all sets alike (Floyd's way)."""
+def _mark_uniformly(self: Any, lanes: Any, lane: Any, n: Any, last: Any, number: Any) -> None:
+    """Always another decision, and all sets alike (Floyd's way)."""
+    i = below(number, last + 1)
+    if bit(lanes.marked, lane, i):
+        i = last
+    toggle(lanes.marked, lane, i)
+
+
+def _mark_undecided(self: Any, lanes: Any, lane: Any, n: Any, last: Any, number: Any) -> None:
+    """None twice, and mostly undecided decisions: places are cubes of uniform fractions."""
+    square = (number * number) >> np.uint64(32)
+    i = np.int64(self.undecided[below((square * number) >> np.uint64(32), n)])
+    if not bit(lanes.marked, lane, i):
+        toggle(lanes.marked, lane, i)
+
+
+@inlined
+def _mark_randomly(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
+    """Mark up to `wanted` decisions in lanes.marked[lane], where none is; `key` is seed, step and cell."""
     seed, step, cell = key
     done = np.int64(0)
     while done < wanted:
         r0, r1, r2, r3 = draw(seed, STEP, step, cell, done >> 2)
         for number in (r0, r1, r2, r3):
             if done < wanted:
-                last = n - wanted + done
-                i = below(number, last + 1)
-                if bit(lanes.marked, lane, i):
-                    i = last
-                toggle(lanes.marked, lane, i)
-            done += 1
-
-
-def _mark_undecided(self: Any, lanes: Any, lane: Any, n: Any, wanted: Any, key: Any) -> None:
-    """Mark up to `wanted` decisions, none twice, mostly undecided ones: places are cubes of uniform fractions."""
-    seed, step, cell = key
-    done = np.int64(0)
-    while done < wanted:
-        r0, r1, r2, r3 = draw(seed, STEP, step, cell, done >> 2)
-        for number in (r0, r1, r2, r3):
-            if done < wanted:
-                square = (number * number) >> np.uint64(32)
-                i = np.int64(self.undecided[below((square * number) >> np.uint64(32), n)])
-                if not bit(lanes.marked, lane, i):
-                    toggle(lanes.marked, lane, i)
+                mark_one(self, lanes, lane, n, n - wanted + done, number)
             done += 1
 
 
@@ -215,7 +214,7 @@ def _do_cell(self: Any, s: Any, cell: Any, lane: Any) -> None:
     if self.random or count < 0:
         for w in range(x.shape[1]):
             lanes.marked[lane, w] = np.uint64(0)
-        mark_randomly(self, lanes, lane, space.n, abs(count), (seed, step, cell))
+        _mark_randomly(self, lanes, lane, space.n, abs(count), (seed, step, cell))
         change_marked(problem, lanes, lane)
     else:
         last = j + count
@@ -238,7 +237,7 @@ implement(Mesh, do_cell=_do_cell, step_constants=_step_constants, init_row=_init
 implement(RepairingMesh, do_cell=_do_cell, step_constants=_step_constants, init_row=_init_row_repaired)
 enable_migration(Mesh, migration_slot=_migration_slot)
 enable_migration(RepairingMesh, migration_slot=_migration_slot)
-register_each("mark_randomly", {Mesh: _mark_uniformly, RepairingMesh: _mark_undecided})
+register_each("mark_one", {Mesh: _mark_uniformly, RepairingMesh: _mark_undecided})
 register_each("repair_child", {Mesh: _repair_nothing, RepairingMesh: _repair_child})
 
 

@@ -41,13 +41,18 @@ class Published:
 
 
 @dataclass(frozen=True)
-class PublishedFigures(Published):
+class PublishedResults(Published):
+    """What all tables of results have: of which problem they are."""
+
+    problem: str  # as on the command line
+
+
+@dataclass(frozen=True)
+class PublishedFigures(PublishedResults):
     """A table of figures, one for each instance and algorithm.
 
     Attributes
     ----------
-    problem
-        The problem, as on the command line.
     measure
         ``error``, ``profit``, ``seconds``, ``cpu seconds``, ``gpu seconds``, or ``cpu/gpu``, the ratio of the two;
         ``columns`` where one algorithm has columns of several measures: their names stand for algorithms then.
@@ -60,7 +65,6 @@ class PublishedFigures(Published):
         By instance the best value that the table names; empty where it names none.
     """
 
-    problem: str
     measure: str
     instances: tuple[str, ...]
     algorithms: tuple[str, ...]
@@ -69,13 +73,11 @@ class PublishedFigures(Published):
 
 
 @dataclass(frozen=True)
-class PublishedVerdicts(Published):
+class PublishedVerdicts(PublishedResults):
     """A table of statistical significance.
 
     Attributes
     ----------
-    problem
-        As of `PublishedFigures`.
     instances, algorithms
         The instances, and the algorithms in the order of the matrices.
     verdicts
@@ -87,7 +89,6 @@ class PublishedVerdicts(Published):
         What is not legible, and how damaged places were read.
     """
 
-    problem: str
     instances: tuple[str, ...]
     algorithms: tuple[str, ...]
     verdicts: Mapping[str, tuple[tuple[int | None, ...], ...]]
@@ -95,36 +96,30 @@ class PublishedVerdicts(Published):
 
 
 @dataclass(frozen=True)
-class PublishedBest(Published):
+class PublishedBest(PublishedResults):
     """The best solutions of a problem with two objectives, by weight.
 
     Attributes
     ----------
-    problem
-        As of `PublishedFigures`.
     solutions
         By instance, then by weight of the value: cost and value.
     """
 
-    problem: str
     solutions: Mapping[str, Mapping[float, tuple[float, float]]]
 
 
 @dataclass(frozen=True)
-class PublishedClaims(Published):
+class PublishedClaims(PublishedResults):
     """Which algorithms are said to be significantly better than which, for a table as a whole.
 
     Attributes
     ----------
-    problem
-        As of `PublishedFigures`.
     better
         For each algorithm with a claim those that it is better than.
     notes
         Where the paper says so.
     """
 
-    problem: str
     better: Mapping[str, tuple[str, ...]]
 
 

@@ -140,15 +140,21 @@ def copy_row(population: Any, source: Any, target: Any) -> None:
 
 
 @inlined
+def keep_trial(population: Any, lanes: Any, row: Any, trial: Any) -> None:
+    """The measures and state of a trial become those of the solution in a row."""
+    for k in range(population.scores.shape[1]):
+        population.scores[row, k] = lanes.trial[trial, k]
+    for k in range(population.state.shape[1]):
+        population.state[row, k] = lanes.state[trial, k]
+
+
+@inlined
 def replace_row(s: Any, target: Any, solutions: Any, row: Any, trial: Any) -> None:
     """solutions[row], with the measures and state of a trial, takes the place of an individual."""
     population, lanes = s.population, s.lanes
     for k in range(population.x.shape[1]):
         population.x[target, k] = solutions[row, k]
-    for k in range(population.scores.shape[1]):
-        population.scores[target, k] = lanes.trial[trial, k]
-    for k in range(population.state.shape[1]):
-        population.state[target, k] = lanes.state[trial, k]
+    keep_trial(population, lanes, target, trial)
 
 
 @inlined

@@ -68,7 +68,26 @@ def _walk_in_bits(
     return True
 
 
-def _walk_in_digits(
+@dispatched
+def move_towards(space: Any, x: Any, i: Any, value: Any) -> Any:
+    """The move after which decision i of the plain decisions x, another one now, is `value`; those before i stay."""
+
+
+def _reassign_towards(space: Any, x: Any, i: Any, value: Any) -> Any:
+    return np.int64(REASSIGN), i, np.int64(x[i]), np.int64(value)
+
+
+def _swap_towards(space: Any, x: Any, i: Any, value: Any) -> Any:
+    j = i + 1
+    while x[j] != value:
+        j += 1
+    return np.int64(SWAP), i, j, np.int64(0)
+
+
+register_each("move_towards", {Digits: _reassign_towards, Order: _swap_towards})
+
+
+def _walk_by_decisions(
     space: Any, s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any
 ) -> Any:
     if FEW * count_differing(space, s.population.x, parent, children, child) > space.n:
@@ -76,27 +95,11 @@ def _walk_in_digits(
     x = s.lanes.decisions[lane]
     for i in range(space.n):
         if children[child, i] != x[i]:
-            move = (np.int64(REASSIGN), np.int64(i), np.int64(x[i]), np.int64(children[child, i]))
-            make_and_update(s, x, move, state, measures)
+            make_and_update(s, x, move_towards(space, x, np.int64(i), children[child, i]), state, measures)
     return True
 
 
-def _walk_in_order(
-    space: Any, s: Any, parent: Any, children: Any, child: Any, lane: Any, state: Any, measures: Any
-) -> Any:
-    if FEW * count_differing(space, s.population.x, parent, children, child) > space.n:
-        return False
-    x = s.lanes.decisions[lane]
-    for i in range(space.n):
-        if children[child, i] != x[i]:
-            j = np.int64(i) + 1
-            while x[j] != children[child, i]:
-                j += 1
-            make_and_update(s, x, (np.int64(SWAP), np.int64(i), j, np.int64(0)), state, measures)
-    return True
-
-
-register_each("walk_to_child", {Bits: _walk_in_bits, Digits: _walk_in_digits, Order: _walk_in_order})
+register_each("walk_to_child", {Bits: _walk_in_bits, Digits: _walk_by_decisions, Order: _walk_by_decisions})
 
 
 @inlined

@@ -18,6 +18,7 @@ from systola.model.capabilities import Buffer, LocalSearch, SwapTable, buffer_of
 from systola.model.encodings import Array, Digits, Order
 from systola.model.incremental import fill_swap_table, make_swap, measures_from_state, search_around, swap_gains
 from systola.model.objective import better
+from systola.model.population import keep_trial
 from systola.model.problem import Problem, space_of
 from systola.model.rng import below, common, numbers
 from systola.operators.evaluation import evaluate_full, evaluate_swap
@@ -29,7 +30,8 @@ _DOUBLINGS = 6
 
 
 @inlined
-def _copy_known(population: Any, lanes: Any, row: Any, trial: Any) -> None:
+def copy_known(population: Any, lanes: Any, row: Any, trial: Any) -> None:
+    """The measures and state of the solution in a row become those of a trial."""
     for k in range(lanes.trial.shape[1]):
         lanes.trial[trial, k] = population.scores[row, k]
     for k in range(population.state.shape[1]):
@@ -44,7 +46,7 @@ def _try(s: Any, row: Any, i: Any, j: Any, trial: Any, lane: Any) -> None:
 
 
 @called
-def _beats(s: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
+def beats(s: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
     """Whether x[row] with i and j exchanged beats what lanes.trial[2 * lane] says, which then says it."""
     problem, population, lanes = s.problem, s.population, s.lanes
     best, new = 2 * lane, 2 * lane + 1
@@ -59,14 +61,11 @@ def _beats(s: Any, row: Any, i: Any, j: Any, lane: Any) -> Any:
 
 
 @inlined
-def _apply_swap(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) -> None:
+def apply_swap(population: Any, lanes: Any, row: Any, i: Any, j: Any, trial: Any) -> None:
     """Exchange i and j in x[row]; its measures and state are those of the trial."""
     x = population.x
     x[row, i], x[row, j] = x[row, j], x[row, i]
-    for k in range(lanes.trial.shape[1]):
-        population.scores[row, k] = lanes.trial[trial, k]
-    for k in range(population.state.shape[1]):
-        population.state[row, k] = lanes.state[trial, k]
+    keep_trial(population, lanes, row, trial)
 
 
 @called
@@ -92,9 +91,9 @@ def best_swap(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     for j in range(found + 1, space.n):
         if must_leave(lanes.stop):
             break
-        if j != position and _beats(s, row, position, j, lane):
+        if j != position and beats(s, row, position, j, lane):
             found = np.int64(j)
-    _apply_swap(population, lanes, row, position, found, best)
+    apply_swap(population, lanes, row, position, found, best)
 
 
 def best_swap_by_gains(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
@@ -109,13 +108,13 @@ def best_swap_by_gains(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> No
         if gains[j] > gains[found] and j != position:
             found = np.int64(j)
     _try(s, row, position, found, 2 * lane, lane)
-    _apply_swap(population, lanes, row, position, found, 2 * lane)
+    apply_swap(population, lanes, row, position, found, 2 * lane)
 
 
 def descent(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """The best of all exchanges, again and again, until none is an improvement."""
     space, population, lanes = s.space, s.population, s.lanes
-    _copy_known(population, lanes, row, 2 * lane)
+    copy_known(population, lanes, row, 2 * lane)
     found = np.int64(0)
     while found >= 0:
         found = np.int64(-1)
@@ -123,10 +122,10 @@ def descent(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
             for j in range(i + 1, space.n):
                 if must_leave(lanes.stop):
                     break
-                if _beats(s, row, i, j, lane):
+                if beats(s, row, i, j, lane):
                     found = i * space.n + j
         if found >= 0:
-            _apply_swap(population, lanes, row, found // space.n, found % space.n, 2 * lane)
+            apply_swap(population, lanes, row, found // space.n, found % space.n, 2 * lane)
 
 
 @called

@@ -43,7 +43,7 @@ from systola.model.population import copy_state
 from systola.model.problem import Problem, is_declared, senses_of, space_of
 from systola.operators.declared_neighbours import ELEMENTARY, evaluate_moves_by_parts
 from systola.operators.evaluation import evaluate_delta, evaluate_full, evaluate_swap
-from systola.operators.neighbours import apply_move, evaluate_current
+from systola.operators.neighbours import apply_move, change_state, evaluate_current
 from systola.operators.tabu_list import (
     are_decisions_tabu,
     are_places_tabu,
@@ -172,21 +172,20 @@ def _evaluate_insertion_block(self: Any, s: Any, lane: Any, i: Any, first: Any, 
     evaluate_insertions(problem, x, i, first, last, prepared, work, lanes.trial[at : at + last - first])
 
 
-def _evaluate_by_insert(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
+def _insert_in_state(self: Any, problem: Any, x: Any, row: Any, i: Any, j: Any, state: Any) -> None:
+    insert(problem, x, row, i, j, state)
+
+
+def _reverse_in_state(self: Any, problem: Any, x: Any, row: Any, i: Any, j: Any, state: Any) -> None:
+    reverse(problem, x, row, i, j, state)
+
+
+def _evaluate_by_state(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
     problem, population, lanes = s.problem, s.population, s.lanes
     for j in range(first, last):
         state = lanes.state[at + j - first]
         copy_state(population, 0, state)
-        insert(problem, population.x, 0, i, j, state)
-        measures_from_state(problem, state, lanes.trial[at + j - first])
-
-
-def _evaluate_by_reverse(self: Any, s: Any, lane: Any, i: Any, first: Any, last: Any, fresh: Any, at: Any) -> None:
-    problem, population, lanes = s.problem, s.population, s.lanes
-    for j in range(first, last):
-        state = lanes.state[at + j - first]
-        copy_state(population, 0, state)
-        reverse(problem, population.x, 0, i, j, state)
+        change_state(self, problem, population.x, 0, i, j, state)
         measures_from_state(problem, state, lanes.trial[at + j - first])
 
 
@@ -291,8 +290,8 @@ _FASTEST = (  # of orders, by what the problem can do
     ("insertion", capabilities.Insertions),
 )
 _BY_STATE: dict[str, tuple[type[capabilities.Capability], Implementation]] = {
-    "insertion": (capabilities.Insertions, _evaluate_by_insert),
-    "reversal": (capabilities.Reversals, _evaluate_by_reverse),
+    "insertion": (capabilities.Insertions, _insert_in_state),
+    "reversal": (capabilities.Reversals, _reverse_in_state),
 }
 
 
@@ -362,8 +361,8 @@ def plan_neighbourhood(name: str | None, problem: Problem) -> NeighbourhoodPlan:
         functions |= {"evaluate_moves": evaluate_moves_by_parts, "elementary_move": ELEMENTARY[name]}
         name, by_state = f"{name}_parts", True
     elif name in _BY_STATE and offers(problem, _BY_STATE[name][0]):
-        functions["evaluate_moves"], by_state = _BY_STATE[name][1], True
-        name += "_state"
+        functions |= {"evaluate_moves": _evaluate_by_state, "change_state": _BY_STATE[name][1]}
+        name, by_state = f"{name}_state", True
     values = (n, starts, others, low, senses_of(problem)[0])
     return NeighbourhoodPlan(
         name.replace("-", "_"), size, tabu_size, values, functions, neighbourhood_state, work, single, by_state

@@ -53,6 +53,11 @@ def evaluate_moves(engine: Any, s: Any, lane: Any, i: Any, first: Any, last: Any
     """
 
 
+@dispatched
+def change_state(engine: Any, problem: Any, x: Any, row: Any, i: Any, j: Any, state: Any) -> Any:
+    """Change the state of x[row] as if the move (i, j) were made."""
+
+
 @dispatched_call
 def evaluate_current(engine: Any, s: Any) -> Any:
     """Evaluate the current solution x[0] from scratch, with what `evaluate_moves` needs of it."""

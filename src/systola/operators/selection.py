@@ -17,6 +17,7 @@ from systola.model.rng import below, numbers
 from systola.operators.registry import OperatorRegistry
 
 _TRIES = 1 << 12  # nobody needs so many, but kernels end
+FITNESS, RECIPROCAL_COST, ABOVE_LEAST = range(3)  # what shares of a roulette wheel are in proportion to
 
 
 def at_random(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
@@ -62,10 +63,28 @@ def best(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: An
 
 
 @inlined
-def _weight(value: Any, least: Any, most: Any) -> Any:
-    if least > 0.0:
+def _weight(value: Any, least: Any, rule: Any) -> Any:
+    if rule == FITNESS:
         return value
-    return -1.0 / value if most < 0.0 else value - least
+    return -1.0 / value if rule == RECIPROCAL_COST else value - least
+
+
+@inlined
+def spin(problem: Any, scores: Any, base: Any, places: Any, number: Any, least: Any, rule: Any) -> Any:
+    """A roulette wheel with a share for each neighbour by the rule; `least` is the least fitness, not that of all."""
+    total = np.float64(0.0)
+    for k in range(places.shape[0]):
+        total += _weight(np.float64(fitness(problem, scores[base + np.int64(places[k])])), least, rule)
+    left = np.float64(number) * (total / 4294967296.0)
+    chosen = np.int64(0)
+    for k in range(places.shape[0]):
+        weight = _weight(np.float64(fitness(problem, scores[base + np.int64(places[k])])), least, rule)
+        if weight > 0.0:
+            chosen = np.int64(k)
+            left -= weight
+            if left < 0.0:
+                break
+    return base + np.int64(places[chosen])
 
 
 def proportional(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
@@ -78,19 +97,8 @@ def proportional(engine: Any, problem: Any, scores: Any, base: Any, places: Any,
         least, most = min(least, value), max(most, value)
     if least == most:
         return base + np.int64(places[below(r0, places.shape[0])])
-    total = np.float64(0.0)
-    for k in range(places.shape[0]):
-        total += _weight(np.float64(fitness(problem, scores[base + np.int64(places[k])])), least, most)
-    left = np.float64(r0) * (total / 4294967296.0)
-    chosen = np.int64(0)
-    for k in range(places.shape[0]):
-        weight = _weight(np.float64(fitness(problem, scores[base + np.int64(places[k])])), least, most)
-        if weight > 0.0:
-            chosen = np.int64(k)
-            left -= weight
-            if left < 0.0:
-                break
-    return base + np.int64(places[chosen])
+    rule = FITNESS if least > 0.0 else RECIPROCAL_COST if most < 0.0 else ABOVE_LEAST
+    return spin(problem, scores, base, places, r0, least, rule)
 
 
 _ALL = (Bits, Digits, Order)

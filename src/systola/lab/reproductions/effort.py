@@ -1,4 +1,4 @@
-"""How much of a paper is run again."""
+"""How much of a paper is run again, and on what."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ OnDone = Callable[[int, int, Job], None]  # told of each run: how many are done,
 
 @dataclass(frozen=True)
 class Effort:
-    """A quick look or all of it, how many runs, and who is told of those that are done."""
+    """A quick look or all of it, how many runs, who is told of those that are done, and what they are made on."""
 
     quick: bool = False
     runs: int | None = None  # of each algorithm on each instance
     on_done: OnDone | None = None
+    workers: int | None = None  # processes that make runs at the same time; all cores by default
+    threads: int | None = None  # of a run, where runs are made one by one; all cores by default
+    backend: str = "cpu"  # with cuda, speed is measured on the GPU, too
 
     def count(self, quick: int, full: int) -> int:
         """The runs to make: as many as asked for, or else those of a quick look or of a full one."""

@@ -108,28 +108,19 @@ def contenders_of(group: Group, runs: int, folder: str | None = None) -> dict[Pl
     return found
 
 
-def reproduce(
-    group: Group,
-    store: Store,
-    effort: Effort = USUAL_EFFORT,
-    *,
-    threads: int | None = None,
-    backend: str = "cpu",
-    folder: str | None = None,
-) -> Made:
-    """Run what is missing and make the table of a group, by its number in the paper; with the backend `cuda`, on the
-    GPU, too."""
+def reproduce(group: Group, store: Store, effort: Effort = USUAL_EFFORT, *, folder: str | None = None) -> Made:
+    """Run what is missing and make the table of a group, by its number in the paper."""
     if not group.engines:
         ours = "Ours cannot be made: the compiler of our kernels chooses among the memories of a GPU."
         return {1: (text_table("mls", 1, "which memory of the paper's GPU holds what", (ours,)),)}
     contenders = contenders_of(group, effort.count(QUICK_RUNS, FULL_RUNS), folder)
     run = _profile if group.profiled else _solve
-    run_missing(contenders, store, EXPERIMENT, lambda one, job: run(one, job, threads), effort.on_done)
+    run_missing(contenders, store, EXPERIMENT, lambda one, job: run(one, job, effort.threads), effort.on_done)
     results = results_of(contenders, store, EXPERIMENT)
     if group.profiled:
         return {group.table: _shares(group, results)}
     jobs = {place: one.jobs[:1] for place, one in contenders.items()}
-    timed = time_runs(jobs, other_ways(backend, threads), store, EXPERIMENT, effort.on_done)
+    timed = time_runs(jobs, other_ways(effort.backend, effort.threads), store, EXPERIMENT, effort.on_done)
     return {group.table: (_seconds(group, results, timed),)}
 
 

@@ -23,7 +23,13 @@ from systola.lab.reproductions.effort import USUAL_EFFORT, Effort, OnDone
 from systola.lab.reproductions.pgap_configuration import configuration
 from systola.lab.reproductions.pgap_instances import Case, check_folder, generate_cases, read_cases
 from systola.lab.reproductions.pgap_runs import EXPERIMENT, finished
-from systola.lab.reproductions.pgap_scaling import count_solutions, scale_population, scale_strongly, simulate_here
+from systola.lab.reproductions.pgap_scaling import (
+    ScalingTest,
+    count_solutions,
+    scale_population,
+    scale_strongly,
+    simulate_here,
+)
 from systola.lab.reproductions.products import Made, Name, figure, pick, spell, text_table
 from systola.lab.statistics import count_signs
 from systola.lab.store import Store
@@ -132,7 +138,6 @@ def reproduce(
     effort: Effort = USUAL_EFFORT,
     *,
     folder: str | None = None,
-    threads: int | None = None,
     costs: Mapping[str, float] | None = None,
 ) -> Made:
     """Run what is missing and make the tables of a part, by its number in the paper or by its name.
@@ -157,7 +162,7 @@ def reproduce(
             group.part: simulate_here(store, budget.instance, budget.sizes, budget.rounds, effort.on_done, costs or {})
         }
     measure = {"strong": scale_strongly, "population": scale_population, "solutions": count_solutions}[group.part]
-    return measure(store, budget.instance, budget.seconds, count, threads, effort.on_done)
+    return measure(ScalingTest(store, budget.instance, budget.seconds, count, effort.threads, effort.on_done))
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,23 @@ def _finish(axes: Sequence[Any], layouts: Layouts, titles: Sequence[str]) -> Non
         one.grid(axis="y")
 
 
+def _compare_modes(
+    layouts: Layouts,
+    limits: Limits,
+    of_mode: Callable[[str, Layout, float], float | None],
+    of_both: Callable[[Layout, float], float | None],
+    titles: Sequence[str],
+) -> tuple[Figure, Sequence[Any]]:
+    """Curves of each mode in a panel of its own, and of how the two compare in the third."""
+    figure, axes = panels(1, 3, WIDTHS[2], 2.7)
+    for one, mode in zip(axes, MODES, strict=False):
+        _curves(one, layouts, limits, partial(of_mode, mode))
+    _curves(axes[2], layouts, limits, of_both)
+    _finish(axes, layouts, titles)
+    axes[0].legend(title="gap", fontsize=7)
+    return figure, axes
+
+
 def _draw_strong(layouts: Layouts, outcomes: Outcomes, limits: Limits) -> Figure:
     def speedup(mode: str, layout: tuple[int, int, int], limit: float) -> float | None:
         base = mean_seconds_to(outcomes[Setting(*layouts[0], mode)], limit)
@@ -110,14 +127,11 @@ def _draw_strong(layouts: Layouts, outcomes: Outcomes, limits: Limits) -> Figure
         return theirs / ours if ours and theirs else None
 
     with style():
-        figure, axes = panels(1, 3, WIDTHS[2], 2.7)
-        for one, mode in zip(axes, MODES, strict=False):
-            _curves(one, layouts, limits, partial(speedup, mode))
-            one.plot(_demes(layouts), _demes(layouts), color=SOFT, linewidth=0.7, linestyle=":")
-        _curves(axes[2], layouts, limits, ratio)
+        titles = ("Speed-up, asynchronous", "Speed-up, synchronous", "Ratio of speed-ups")
+        figure, axes = _compare_modes(layouts, limits, speedup, ratio, titles)
         axes[2].axhline(1, color=SOFT, linewidth=0.7)
-        _finish(axes, layouts, ("Speed-up, asynchronous", "Speed-up, synchronous", "Ratio of speed-ups"))
-        axes[0].legend(title="gap", fontsize=7)
+        for one in axes[:2]:
+            one.plot(_demes(layouts), _demes(layouts), color=SOFT, linewidth=0.7, linestyle=":")
     return figure
 
 
@@ -130,13 +144,9 @@ def _draw_times(layouts: Layouts, outcomes: Outcomes, limits: Limits) -> Figure:
         return 100 * (theirs - ours) / theirs if ours is not None and theirs else None
 
     with style():
-        figure, axes = panels(1, 3, WIDTHS[2], 2.7)
-        for one, mode in zip(axes, MODES, strict=False):
-            _curves(one, layouts, limits, partial(seconds, mode))
-        _curves(axes[2], layouts, limits, less)
+        titles = ("Seconds, asynchronous", "Seconds, synchronous", "Less time, %")
+        figure, axes = _compare_modes(layouts, limits, seconds, less, titles)
         axes[2].axhline(0, color=SOFT, linewidth=0.7)
-        _finish(axes, layouts, ("Seconds, asynchronous", "Seconds, synchronous", "Less time, %"))
-        axes[0].legend(title="gap", fontsize=7)
     return figure
 
 

@@ -4,8 +4,9 @@ many different solutions are found, with asynchronous migration and with barrier
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from statistics import fmean
 
 from systola.engines.steady_state import SteadyState
@@ -16,7 +17,7 @@ from systola.lab.demes import make_demes, take_census, time_stretches
 from systola.lab.experiment import Job
 from systola.lab.machine import Machine, measure_machine
 from systola.lab.reproductions.effort import OnDone
-from systola.lab.reproductions.pgap_figures import population_figures, strong_figures
+from systola.lab.reproductions.pgap_figures import Layout, population_figures, strong_figures
 from systola.lab.reproductions.pgap_runs import (
     EXPERIMENT,
     Facts,
@@ -49,17 +50,54 @@ _TWICE = "asynchronous (synchronous)"
 _MISSING = "–"
 
 
-def scale_strongly(
-    store: Store, instance: str, seconds: float, runs: int, threads: int | None, on_done: OnDone | None
-) -> Made:
+@dataclass(frozen=True)
+class ScalingTest:
+    """On which instance, for how long, how often and on how many threads islands run; the store keeps the outcomes."""
+
+    store: Store
+    instance: str
+    seconds: float
+    runs: int
+    threads: int | None
+    on_done: OnDone | None
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The instance, opened."""
+        return open_instance(self.instance).problem
+
+    @cached_property
+    def most_threads(self) -> int:
+        """That a run uses."""
+        return count_threads(self.threads)
+
+    @property
+    def budget(self) -> str:
+        """How often and how long, for titles."""
+        return f"{self.runs} run{'s' * (self.runs > 1)} of {self.seconds:g} s"
+
+    def more_demes(self) -> list[Layout]:
+        """Of the same size."""
+        return [(demes, DEME, min(demes, self.most_threads)) for demes in DEMES]
+
+    def run(
+        self,
+        layouts: Sequence[Layout],
+        name: str = "islands",
+        do: Callable[[Problem, Setting, Job], Facts] | None = None,
+    ) -> Outcomes:
+        """Both modes of all layouts; what the store has is not run again."""
+        queue = plan_runs(self.problem, self.instance, in_both_modes(layouts), self.seconds, self.runs, name)
+        return run_missing(self.problem, queue, self.store, self.on_done, do)
+
+
+def scale_strongly(test: ScalingTest) -> Made:
     """As Fig. 5: the same population in more demes; and its 8 demes on more threads."""
-    problem, most = open_instance(instance).problem, count_threads(threads)
+    problem, most = test.problem, test.most_threads
     by_demes = [(demes, POPULATION // demes, min(demes, most)) for demes in DEMES]
     by_threads = [(DEMES[-1], POPULATION // DEMES[-1], count) for count in _doubled(min(most, DEMES[-1]))]
-    layouts = list(dict.fromkeys(by_demes + by_threads))
-    queue = plan_runs(problem, instance, in_both_modes(layouts), seconds, runs)
-    outcomes = run_missing(problem, queue, store, on_done)
-    about = f"{instance}, {POPULATION} individuals in all, {_told(seconds, runs)}"
+    outcomes = test.run(list(dict.fromkeys(by_demes + by_threads)))
+    about = f"{test.instance}, {POPULATION} individuals in all, {test.budget}"
     note = f"Seconds until the best objective is at most so many percent above the bound, {_bound(problem):,}."
     tables = (
         _times(f"Strong scaling: seconds to a gap, {_TWICE}; {about}", problem, by_demes, outcomes, note),
@@ -70,15 +108,11 @@ def scale_strongly(
     return {"strong": tables, **{figure(number): (one,) for number, one in drawn.items()}}
 
 
-def scale_population(
-    store: Store, instance: str, seconds: float, runs: int, threads: int | None, on_done: OnDone | None
-) -> Made:
+def scale_population(test: ScalingTest) -> Made:
     """As Figs. 6 to 12: more demes of the same size."""
-    problem, most = open_instance(instance).problem, count_threads(threads)
-    layouts = [(demes, DEME, min(demes, most)) for demes in DEMES]
-    queue = plan_runs(problem, instance, in_both_modes(layouts), seconds, runs)
-    outcomes = run_missing(problem, queue, store, on_done)
-    about = f"{instance}, {DEME} individuals a deme, {_told(seconds, runs)}"
+    problem, layouts = test.problem, test.more_demes()
+    outcomes = test.run(layouts)
+    about = f"{test.instance}, {DEME} individuals a deme, {test.budget}"
     note = (
         f"Seconds until the best objective is at most so many percent above the bound, {_bound(problem):,}, and how "
         "many percent less asynchronous ones are (as Fig. 6)."
@@ -92,14 +126,10 @@ def scale_population(
     return {"population": tables, **{figure(number): (one,) for number, one in drawn.items()}}
 
 
-def count_solutions(
-    store: Store, instance: str, seconds: float, runs: int, threads: int | None, on_done: OnDone | None
-) -> Made:
+def count_solutions(test: ScalingTest) -> Made:
     """As section 4.4.3: how many different solutions of a quality a run finds."""
-    problem, most = open_instance(instance).problem, count_threads(threads)
-    layouts = [(demes, DEME, min(demes, most)) for demes in DEMES]
-    queue = plan_runs(problem, instance, in_both_modes(layouts), seconds, runs, "islands-census")
-    outcomes = run_missing(problem, queue, store, on_done, _census)
+    layouts = test.more_demes()
+    outcomes = test.run(layouts, "islands-census", _census)
     rows = []
     for layout in layouts:
         ours, theirs = (outcomes[Setting(*layout, mode)] for mode in MODES)
@@ -116,7 +146,7 @@ def count_solutions(
         "Published, 16,384 cores, one hour, E801600: 11,093 with a cost below 194,000, 19.98 % more than with "
         "barriers; 40.62 % more below 188,000 and 75.90 % more below 186,000.",
     )
-    title = f"Different solutions, {_TWICE}, more; {instance}, {DEME} individuals a deme, {_told(seconds, runs)}"
+    title = f"Different solutions, {_TWICE}, more; {test.instance}, {DEME} individuals a deme, {test.budget}"
     return {"solutions": (_table(title, ("Demes", "size", "threads", *_gap_names()), rows, notes),)}
 
 
@@ -198,7 +228,7 @@ def _limits(problem: Problem) -> dict[float, float]:
 def _times(
     title: str,
     problem: Problem,
-    layouts: Sequence[tuple[int, int, int]],
+    layouts: Sequence[Layout],
     outcomes: Outcomes,
     note: str,
     improvement: bool = False,
@@ -217,7 +247,7 @@ def _times(
     return _table(title, ("Demes", "size", "threads", *_gap_names()), rows, notes)
 
 
-def _speedups(title: str, problem: Problem, layouts: Sequence[tuple[int, int, int]], outcomes: Outcomes) -> Table:
+def _speedups(title: str, problem: Problem, layouts: Sequence[Layout], outcomes: Outcomes) -> Table:
     """Seconds of the first layout by those of each, mode by mode, and the ratio of Eq. 3."""
     rows = []
     for layout in layouts:
@@ -247,7 +277,7 @@ def _speedups(title: str, problem: Problem, layouts: Sequence[tuple[int, int, in
     return _table(title, ("Demes", "size", "threads", *_gap_names()), rows, notes)
 
 
-def _work(title: str, layouts: Sequence[tuple[int, int, int]], outcomes: Outcomes) -> Table:
+def _work(title: str, layouts: Sequence[Layout], outcomes: Outcomes) -> Table:
     rows = []
     for layout in layouts:
         both = [outcomes[Setting(*layout, mode)] for mode in MODES]
@@ -275,10 +305,6 @@ def _work(title: str, layouts: Sequence[tuple[int, int, int]], outcomes: Outcome
         "15.5 % on average without and 54 % with them, and a gain of up to 1.08 %.",
     )
     return _table(title, header, rows, notes)
-
-
-def _told(seconds: float, runs: int) -> str:
-    return f"{runs} run{'s' * (runs > 1)} of {seconds:g} s"
 
 
 def _gap_names() -> tuple[str, ...]:

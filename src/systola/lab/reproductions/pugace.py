@@ -126,8 +126,6 @@ def reproduce(
     effort: Effort = USUAL_EFFORT,
     *,
     folder: str | None,
-    threads: int | None = None,
-    backend: str = "cpu",
     seconds: float | None = None,
 ) -> Made:
     """Run what is missing and make the table of a group, by its number in the paper."""
@@ -138,12 +136,12 @@ def reproduce(
     if not seconds > 0 or not isfinite(seconds):
         raise InputError(f"`seconds > 0` must hold for the memetic runs, but got {seconds}")
     contenders = contenders_of(group, folder or "", count, seconds)
-    run_missing(contenders, store, EXPERIMENT, lambda one, job: _solve(one, job, threads), effort.on_done)
+    run_missing(contenders, store, EXPERIMENT, lambda one, job: _solve(one, job, effort.threads), effort.on_done)
     results = results_of(contenders, store, EXPERIMENT)
     if group.table == 2:
         return {2: (_hits(group, contenders, results, seconds),)}
     jobs = {place: one.jobs[:1] for place, one in contenders.items()}
-    timed = time_runs(jobs, other_ways(backend, threads), store, EXPERIMENT, effort.on_done)
+    timed = time_runs(jobs, other_ways(effort.backend, effort.threads), store, EXPERIMENT, effort.on_done)
     # In C a run takes minutes: not for a quick look.
     c = () if effort.quick else _beside_c(group, folder or "", results, timed, store)
     return {3: (_seconds(group, results, timed), *c)}

@@ -10,37 +10,26 @@ import numpy as np
 from systola.engines.cellular import Cellular
 from systola.jit.compile import inlined
 from systola.lab.reproductions.pugace import ENGINE
-from systola.model.objective import better, fitness
+from systola.model.objective import fitness
 from systola.model.rng import below, common, numbers
-from systola.operators.evaluation import evaluate_swap
+from systola.operators.local_search import apply_swap, beats, copy_known
+from systola.operators.selection import ABOVE_LEAST, spin
 
 _TENTH = round(0.1 * 2**32)
 
 
 def improving_swap(engine: Any, s: Any, row: Any, key: Any, lane: Any) -> None:
     """The best exchange with one position, made only if it is an improvement."""
-    problem, space, population, lanes = s.problem, s.space, s.population, s.lanes
+    space, population, lanes = s.space, s.population, s.lanes
     number, _, _, _ = numbers(common(key), 0)
     position = below(number, space.n)
     found = np.int64(-1)
-    one, two = 2 * lane, 2 * lane + 1
+    copy_known(population, lanes, row, 2 * lane)
     for j in range(space.n):
-        if j != position:
-            evaluate_swap(s, row, position, j, lane, lanes.state[two], lanes.trial[two])
-            least = population.scores[row] if found < 0 else lanes.trial[one]
-            if better(problem, lanes.trial[two], least):
-                found = np.int64(j)
-                for k in range(lanes.trial.shape[1]):
-                    lanes.trial[one, k] = lanes.trial[two, k]
-                for k in range(population.state.shape[1]):
-                    lanes.state[one, k] = lanes.state[two, k]
+        if j != position and beats(s, row, position, j, lane):
+            found = np.int64(j)
     if found >= 0:
-        x = population.x
-        x[row, position], x[row, found] = x[row, found], x[row, position]
-        for k in range(lanes.trial.shape[1]):
-            population.scores[row, k] = lanes.trial[one, k]
-        for k in range(population.state.shape[1]):
-            population.state[row, k] = lanes.state[one, k]
+        apply_swap(population, lanes, row, position, found, 2 * lane)
 
 
 @inlined
@@ -51,24 +40,14 @@ def _cost(problem: Any, scores: Any, base: Any, place: Any) -> Any:
 def from_worst(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:
     """In proportion to how much less than the worst neighbour each costs."""
     r0, _, _, _ = numbers(key, 0)
-    most = _cost(problem, scores, base, places[0])
+    first = _cost(problem, scores, base, places[0])
+    least, most = first, first
     for k in range(1, places.shape[0]):
-        most = max(most, _cost(problem, scores, base, places[k]))
-    total = np.float64(0.0)
-    for k in range(places.shape[0]):
-        total += most - _cost(problem, scores, base, places[k])
-    if total == 0.0:
+        cost = _cost(problem, scores, base, places[k])
+        least, most = min(least, cost), max(most, cost)
+    if least == most:
         return base + np.int64(places[below(r0, places.shape[0])])
-    left = np.float64(r0) * (total / 4294967296.0)
-    chosen = np.int64(0)
-    for k in range(places.shape[0]):
-        weight = most - _cost(problem, scores, base, places[k])
-        if weight > 0.0:
-            chosen = np.int64(k)
-            left -= weight
-            if left < 0.0:
-                break
-    return base + np.int64(places[chosen])
+    return spin(problem, scores, base, places, r0, -most, ABOVE_LEAST)
 
 
 def by_cost(engine: Any, problem: Any, scores: Any, base: Any, places: Any, key: Any) -> Any:

@@ -45,12 +45,10 @@ def check_files(folder: str | None, groups: Sequence[Study]) -> None:
     refuse_missing("pugace", folder, needed, "they are in QAPLIB")
 
 
-def reproduce(
-    study: Study, store: Store, effort: Effort = USUAL_EFFORT, *, folder: str | None, threads: int | None = None
-) -> Made:
+def reproduce(study: Study, store: Store, effort: Effort = USUAL_EFFORT, *, folder: str | None) -> Made:
     """Run what is missing and make the tables of a study."""
     make = {"calibration": _calibrate, "runtime": _time, "readings": _read}[study.part]
-    return {study.part: make(study, store, effort, folder or "", threads)}
+    return {study.part: make(study, store, effort, folder or "")}
 
 
 def orthogonal() -> tuple[tuple[int, float, float, int], ...]:
@@ -62,7 +60,7 @@ def orthogonal() -> tuple[tuple[int, float, float, int], ...]:
     return tuple((SIZES[a], CROSSOVERS[b], MUTATIONS[c], LENGTHS[min(d, 1)]) for a, b, c, d in levels)
 
 
-def _calibrate(study: Study, store: Store, effort: Effort, folder: str, threads: int | None) -> tuple[Table, ...]:
+def _calibrate(study: Study, store: Store, effort: Effort, folder: str) -> tuple[Table, ...]:
     runs = effort.count(QUICK_RUNS, FULL_RUNS)
     names = [name for name in FILES["calibration"] if name != _OPTIONAL or (Path(folder) / f"{name}.dat").exists()]
     trials = []
@@ -74,7 +72,7 @@ def _calibrate(study: Study, store: Store, effort: Effort, folder: str, threads:
             )
             label = f"{size} {crossing:g} {mutating:g} {length}"
             trials.append(Trial(name, label, problem, engine, Stop(iterations=SHORT)))
-    results = run_trials(trials, runs, store, EXPERIMENT, effort, threads)
+    results = run_trials(trials, runs, store, EXPERIMENT, effort, effort.threads)
     made = []
     for name in names:
         best = open_instance(str(Path(folder) / f"{name}.dat"), "qap").best_known
@@ -116,16 +114,16 @@ def _by_number(entry: tuple[str, float]) -> float:
     return float(entry[0])
 
 
-def _time(study: Study, store: Store, effort: Effort, folder: str, threads: int | None) -> tuple[Table, ...]:
+def _time(study: Study, store: Store, effort: Effort, folder: str) -> tuple[Table, ...]:
     runs = effort.count(QUICK_RUNS, FULL_RUNS)
     (name,) = FILES["runtime"]
     problem = open_instance(str(Path(folder) / f"{name}.dat"), "qap").problem
     engines = {f"size {size}": replace(ENGINE, size=size) for size in SIZES}
     engines |= {f"crossover {p:g}": replace(ENGINE, crossover_probability=p) for p in CROSSOVERS}
     engines |= {f"mutation {p:g}": replace(ENGINE, mutation_probability=p) for p in MUTATIONS}
-    about = {"threads": threads or 0}  # seconds are another matter on others
+    about = {"threads": effort.threads or 0}  # seconds are another matter on others
     trials = [Trial(name, label, problem, e, Stop(iterations=SHORT), about) for label, e in engines.items()]
-    results = run_trials(trials, runs, store, EXPERIMENT, effort, threads)
+    results = run_trials(trials, runs, store, EXPERIMENT, effort, effort.threads)
     rows, before = [], ("", 0.0)
     for trial in trials:
         parameter = trial.label.split()[0]
@@ -151,7 +149,7 @@ _SAID = {
 }
 
 
-def _read(study: Study, store: Store, effort: Effort, folder: str, threads: int | None) -> tuple[Table, ...]:
+def _read(study: Study, store: Store, effort: Effort, folder: str) -> tuple[Table, ...]:
     runs = effort.count(QUICK_RUNS, FULL_READINGS)
     (name,) = FILES["readings"]
     instance = open_instance(str(Path(folder) / f"{name}.dat"), "qap")
@@ -161,7 +159,7 @@ def _read(study: Study, store: Store, effort: Effort, folder: str, threads: int 
     chosen = QUICK_READINGS if study.quick else tuple(READINGS)
     stop = Stop(iterations=GENERATIONS)
     trials = [Trial(name, label, instance.problem, READINGS[label], stop) for label in chosen]
-    results = run_trials(trials, runs, store, EXPERIMENT, effort, threads)
+    results = run_trials(trials, runs, store, EXPERIMENT, effort, effort.threads)
     rows = [_reading(trial, results, best, published) for trial in trials]
     rows.append(("published", f"{published}/{PUBLISHED_RUNS}", interval_text(published, PUBLISHED_RUNS), "–", "–"))
     notes = (

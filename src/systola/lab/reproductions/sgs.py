@@ -170,19 +170,11 @@ def jobs_of(group: Group, quick: bool, runs: int) -> list[Job]:
     return plan([spec for name in _instances(group, quick) for spec in _specs(group, name)], group.algorithms, runs)
 
 
-def reproduce(
-    group: Group,
-    store: Store,
-    effort: Effort = USUAL_EFFORT,
-    *,
-    workers: int | None = None,
-    backend: str = "cpu",
-) -> Made:
+def reproduce(group: Group, store: Store, effort: Effort = USUAL_EFFORT) -> Made:
     """Run what is missing and make the tables and figures of a group, by their number in the paper: ours, then the
     published.
 
-    Figures stand side by side in one table; verdicts and best solutions are two tables. With the backend `cuda`, speed
-    is measured on the GPU, too.
+    Figures stand side by side in one table; verdicts and best solutions are two tables.
     """
     made: Made = {}
     if group.about_table:
@@ -193,10 +185,10 @@ def reproduce(
         ours = "Ours cannot be made: our kernels have one number of threads in a block for all problems."
         made[group.block_table] = (text_table("sgs", group.block_table, about, (ours,)),)
     if group.needs_runs:
-        made |= _quality(group, store, effort, workers)
+        made |= _quality(group, store, effort)
     if group.needs_timing:
         names = _instances(group, effort.quick)
-        seconds = _time(group, names, store, effort, backend)
+        seconds = _time(group, names, store, effort)
         numbers = {
             "time": group.time_table,
             "gpu": group.gpu_table,
@@ -218,7 +210,7 @@ def _specs(group: Group, name: str) -> tuple[str, ...]:
     return tuple(f"{name}?weight={w}" for w in WEIGHTS) if group.problem == "nrp" else (name,)
 
 
-def _time(group: Group, names: Sequence[str], store: Store, effort: Effort, backend: str) -> dict[str, Seconds]:
+def _time(group: Group, names: Sequence[str], store: Store, effort: Effort) -> dict[str, Seconds]:
     """Seconds of an execution in each way, by instance and algorithm."""
     algorithms = [a for a in TIMED if a in group.algorithms]
     runs = 1 if effort.quick else TIMED_RUNS
@@ -226,7 +218,7 @@ def _time(group: Group, names: Sequence[str], store: Store, effort: Effort, back
     for name in names:
         for job in plan(_specs(group, name), algorithms, runs):
             jobs.setdefault((job.instance, job.algorithm), []).append(job)
-    parts = time_runs(jobs, ways_of(backend), store, EXPERIMENT, effort.on_done)
+    parts = time_runs(jobs, ways_of(effort.backend), store, EXPERIMENT, effort.on_done)
     whole: dict[str, Seconds] = {}
     for label, seconds in parts.items():
         whole[label] = {
@@ -246,10 +238,10 @@ def _beside_c(group: Group, names: Sequence[str], seconds: dict[str, Seconds], s
     return (c_table(f"Table {group.ratio_table}: sgs-b beside C, {group.problem}, seconds a run", c, ours, names),)
 
 
-def _quality(group: Group, store: Store, effort: Effort, workers: int | None) -> Made:
+def _quality(group: Group, store: Store, effort: Effort) -> Made:
     """Errors, significance, best solutions and seconds, from the runs on one core."""
     count = effort.count(QUICK_RUNS, FULL_RUNS)
-    rows = do_jobs(jobs_of(group, effort.quick, count), store, EXPERIMENT, workers, effort.on_done)
+    rows = do_jobs(jobs_of(group, effort.quick, count), store, EXPERIMENT, effort.workers, effort.on_done)
     infeasible = sum(not row["feasible"] for row in rows)
     if infeasible:
         raise InputError(f"{infeasible} of {len(rows)} runs ended with an infeasible solution: no error can be stated")

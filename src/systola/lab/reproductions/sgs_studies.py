@@ -60,7 +60,7 @@ _QUICK = {
 choose_groups = partial(choose_studies, STUDIES)
 
 
-def reproduce(study: Study, store: Store, effort: Effort = USUAL_EFFORT, *, workers: int | None = None) -> Made:
+def reproduce(study: Study, store: Store, effort: Effort = USUAL_EFFORT) -> Made:
     """Run what is missing and make the tables of a study."""
     names = (_QUICK if study.quick else _INSTANCES)[study.part]
     if study.part == "scalarisation":

@@ -176,15 +176,7 @@ def jobs_of(group: Group, folder: str, runs: int) -> dict[Place, list[Job]]:
     return jobs
 
 
-def reproduce(
-    group: Group,
-    store: Store,
-    effort: Effort = USUAL_EFFORT,
-    *,
-    workers: int | None = None,
-    backend: str = "cpu",
-    folder: str | None,
-) -> Made:
+def reproduce(group: Group, store: Store, effort: Effort = USUAL_EFFORT, *, folder: str | None) -> Made:
     """Run what is missing and make the tables of a group, by their number in the paper, and its figures.
 
     Profits come with tables of significance for the algorithms of which the paper claims any, and of labels that are
@@ -196,22 +188,21 @@ def reproduce(
     if group.figures and folder:
         made |= {figure(number): (one,) for number, one in sketches(folder).items() if number in group.figures}
     if folder and (group.wanted is None or group.wanted in group.tables):
-        made |= _tables(group, store, effort, workers, backend, folder)
+        made |= _tables(group, store, effort, folder)
     return in_order(made)
 
 
 _PARAMETERS = ("Ours: crossover always; ga-gpu replaces by the better, and one parent is the individual itself.",)
 
 
-def _tables(
-    group: Group, store: Store, effort: Effort, workers: int | None, backend: str, folder: str
-) -> dict[Name, tuple[Table, ...]]:
+def _tables(group: Group, store: Store, effort: Effort, folder: str) -> dict[Name, tuple[Table, ...]]:
     count = effort.count(QUICK_RUNS, FULL_RUNS)
     jobs = jobs_of(group, folder, count)
     # Seed by seed; where two algorithms have the same parameters (100 solutions for 20 items), a run counts for both.
     once = {job.key(EXPERIMENT): job for batch in zip(*jobs.values(), strict=True) for job in batch}
     rows = {
-        key_of(row, EXPERIMENT): row for row in do_jobs([*once.values()], store, EXPERIMENT, workers, effort.on_done)
+        key_of(row, EXPERIMENT): row
+        for row in do_jobs([*once.values()], store, EXPERIMENT, effort.workers, effort.on_done)
     }
     done = {place: [rows[job.key(EXPERIMENT)] for job in some] for place, some in jobs.items()}
 
@@ -226,7 +217,7 @@ def _tables(
     profits = label_table(group.profit_table, outcomes.feasible, "profit")
     times = label_table(group.time_table, seconds, "seconds")
     timed = {place: some[:1] for place, some in jobs.items() if place[1] in TIMED}
-    found = time_runs(timed, ways_of(backend), store, EXPERIMENT, effort.on_done) if timed else {}
+    found = time_runs(timed, ways_of(effort.backend), store, EXPERIMENT, effort.on_done) if timed else {}
     speed = (speed_table(group.time_table, list(group.instances), found),) if found else ()
     return {
         group.profit_table: (*profit_tables, *significance, *profits),

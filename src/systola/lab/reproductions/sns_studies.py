@@ -45,9 +45,7 @@ def check_files(folder: str | None, groups: Sequence[Study]) -> None:
     refuse_missing("sns", folder, (FILE,), "it is in Beasley's OR-Library")
 
 
-def reproduce(
-    study: Study, store: Store, effort: Effort = USUAL_EFFORT, *, folder: str | None, workers: int | None = None
-) -> Made:
+def reproduce(study: Study, store: Store, effort: Effort = USUAL_EFFORT, *, folder: str | None) -> Made:
     """Run what is missing and make the tables and pictures of a study."""
     names = QUICK if study.quick else NAMES
     problems = {name: open_instance(join(folder or "", f"{FILE}#{name}")).problem for name in names}

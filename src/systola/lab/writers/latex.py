@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from systola.lab.blocks import Cell, Picture, Table
+from systola.lab.writers.markup import Markup, write_parts
 from systola.lab.writers.plain import one_line
 
 if TYPE_CHECKING:
@@ -52,26 +53,17 @@ _KNOWN = {
 
 def write(report: Report, places: Mapping[Picture, str]) -> str:
     """A document with the whole report; `places` has the file of each picture, empty where there is none."""
-    parts = [_PREAMBLE, r"\begin{document}", rf"\section*{{{escape(report.title)}}}", *map(escape, report.notes)]
-    for section in report.sections:
-        parts.append(rf"\subsection*{{{escape(section.title)}}}")
-        for block in section.blocks:
-            if isinstance(block, Table):
-                parts += [_place_table(part) for part in _pages(block)]
-            elif isinstance(block, Picture):
-                parts.append(_place_picture(block, places[block]))
-            else:
-                parts.append(escape(block))
-    lines = report.provenance.lines()
-    if lines:
-        parts.append(r"\subsection*{Where it comes from}")
-        items = [rf"\item[{{{escape(name)}}}] {escape(value)}" for name, value in lines]
-        parts.append("\n".join([r"\begin{description}", *items, r"\end{description}"]))
-    if report.command:
-        parts.append(r"\subsection*{Make it again}")
+    markup = Markup(
+        heading=lambda title: rf"\subsection*{{{escape(title)}}}",
+        paragraph=escape,
+        tables=lambda table: [_place_table(part) for part in _pages(table)],
+        picture=lambda picture: _place_picture(picture, places[picture]),
+        provenance=_describe,
         # Braces part the hyphens: two together would be one dash.
-        parts.append(rf"{{\raggedright\ttfamily {escape(report.command).replace('-', '-{}')}\par}}")
-    return "\n\n".join([*parts, r"\end{document}"]) + "\n"
+        command=lambda command: rf"{{\raggedright\ttfamily {escape(command).replace('-', '-{}')}\par}}",
+    )
+    opening = [_PREAMBLE, r"\begin{document}", rf"\section*{{{escape(report.title)}}}"]
+    return "\n\n".join([*opening, *write_parts(report, markup), r"\end{document}"]) + "\n"
 
 
 def write_table(table: Table) -> str:
@@ -94,6 +86,11 @@ def _spell(character: str) -> str:
     if simple and simple.isalnum():
         return simple
     return " " if unicodedata.category(character) == "Zs" else f"[U+{ord(character):04X}]"
+
+
+def _describe(lines: Sequence[tuple[str, str]]) -> str:
+    items = [rf"\item[{{{escape(name)}}}] {escape(value)}" for name, value in lines]
+    return "\n".join([r"\begin{description}", *items, r"\end{description}"])
 
 
 def _pages(table: Table) -> list[Table]:

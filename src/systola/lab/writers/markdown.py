@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from systola.lab.blocks import Cell, Picture, Table
+from systola.lab.writers.markup import Markup, write_parts
 from systola.lab.writers.plain import one_line
 
 if TYPE_CHECKING:
@@ -15,23 +16,15 @@ if TYPE_CHECKING:
 
 def write(report: Report, places: Mapping[Picture, str]) -> str:
     """The whole report; `places` has the file of each picture, empty where there is none."""
-    parts = [f"# {escape(report.title)}", *map(_paragraph, report.notes)]
-    for section in report.sections:
-        parts.append(f"## {escape(section.title)}")
-        for block in section.blocks:
-            if isinstance(block, Table):
-                parts.append(write_table(block))
-            elif isinstance(block, Picture):
-                parts.append(_picture(block, places[block]))
-            else:
-                parts.append(_paragraph(block))
-    lines = report.provenance.lines()
-    if lines:
-        parts.append("## Where it comes from")
-        parts.append("\n".join(f"- {escape(name)}: {escape(value)}" for name, value in lines))
-    if report.command:
-        parts.append("## Make it again")
-        parts.append(f"    {one_line(report.command)}")  # indented: no fence that a name could close
+    markup = Markup(
+        heading=lambda title: f"## {escape(title)}",
+        paragraph=_paragraph,
+        tables=lambda table: [write_table(table)],
+        picture=lambda picture: _picture(picture, places[picture]),
+        provenance=lambda lines: "\n".join(f"- {escape(name)}: {escape(value)}" for name, value in lines),
+        command=lambda command: f"    {one_line(command)}",  # indented: no fence that a name could close
+    )
+    parts = [f"# {escape(report.title)}", *write_parts(report, markup)]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 

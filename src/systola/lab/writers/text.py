@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, chop_cells
 
-from systola.lab.blocks import Picture, Table
+from systola.lab.blocks import Table
+from systola.lab.writers.markup import Markup, write_parts
 from systola.lab.writers.plain import one_line
 
 if TYPE_CHECKING:
@@ -21,21 +22,15 @@ _GAP = "  "
 
 def write(report: Report) -> str:
     """The whole report."""
-    parts = [_headline(report.title, "="), *map(_wrap, report.notes)]
-    for section in report.sections:
-        parts.append(_headline(section.title, "-"))
-        for block in section.blocks:
-            if isinstance(block, Table):
-                parts.append(write_table(block))
-            elif isinstance(block, Picture):
-                parts.append(_wrap(f"(Picture: {block.caption})"))
-            else:
-                parts.append(_wrap(block))
-    lines = report.provenance.lines()
-    if lines:
-        parts += [_headline("Where it comes from", "-"), "\n".join(_named(name, value) for name, value in lines)]
-    if report.command:
-        parts += [_headline("Make it again", "-"), one_line(report.command)]  # a command is to be copied: not wrapped
+    markup = Markup(
+        heading=lambda title: _headline(title, "-"),
+        paragraph=_wrap,
+        tables=lambda table: [write_table(table)],
+        picture=lambda picture: _wrap(f"(Picture: {picture.caption})"),
+        provenance=lambda lines: "\n".join(_named(name, value) for name, value in lines),
+        command=one_line,  # it is to be copied: not wrapped
+    )
+    parts = [_headline(report.title, "="), *write_parts(report, markup)]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 

@@ -114,12 +114,20 @@ def _init(self: Any, problem: Any, x: Any, kept: Any) -> Any:
     return kept[costs + n] + user_end(self, problem, state)
 
 
+@inlined
+def _enter(self: Any, space: Any, n: Any, move: Any, kept: Any) -> Any:
+    """The places from the first to the last one that a move touches; the state before them is in the room to work."""
+    kind, i, j, k = move
+    first, last, _ = touched(space, kind, i, j, k)
+    _copy(self, kept, _room_at(self, n), _state_at(self, first))
+    return first, last
+
+
 def _delta(self: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any) -> Any:
     kind, i, j, k = move
     n, costs, room = len(x), _cost_at(self, len(x)), _room_at(self, len(x))
-    first, last, _ = touched(space, kind, i, j, k)
+    first, last = _enter(self, space, n, move, kept)
     state = kept[room : room + self.size]
-    _copy(self, kept, room, _state_at(self, first))
     change = kept[costs] * 0
     make_plain_move(space, x, kind, i, j, k)
     same = False
@@ -137,11 +145,9 @@ def _delta(self: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any) ->
 
 
 def _update(self: Any, problem: Any, space: Any, x: Any, move: Any, kept: Any) -> None:
-    kind, i, j, k = move
     n, costs, room = len(x), _cost_at(self, len(x)), _room_at(self, len(x))
-    first, last, _ = touched(space, kind, i, j, k)
+    first, last = _enter(self, space, n, move, kept)
     state = kept[room : room + self.size]
-    _copy(self, kept, room, _state_at(self, first))
     cost = kept[costs + first]
     p = first
     same = False
