@@ -12,6 +12,8 @@ from conftest import refused
         (["sns", "--seconds", "2"], "--seconds is for pugace and pgap, but the paper is sns"),
         (["pugace"], "must hold bur26a.dat, chr12a.dat"),
         (["pugace", "--table", "3", "--instances", "nowhere"], "nowhere has no bur26a.dat"),
+        (["sgs", "--part", "plans", "--backend", "cuda"], "--backend is for tables and figures, but plans is a study"),
+        (["sns", "--part", "rows", "--workers", "2"], "--workers is for tables and figures, but rows is a study"),
         (["pugace", "--table", "4"], "Tables 1 to 3 can be reproduced, but got Table 4"),
         (["pugace", "--figure", "1"], "Tables 1 to 3 can be reproduced, but got Figure 1"),
         (["pugace", "--workers", "2"], "--workers is for sgs and sns, but the paper is pugace"),

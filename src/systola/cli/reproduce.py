@@ -111,6 +111,9 @@ def reproduce(paper: str, quick: bool, runs: int | None, **options: Any) -> None
 
     _check_part(paper, options["part"])
     study = options["part"] is not None and paper != "pgap"
+    for name in ("backend", "workers") if study else ():
+        if options[name] is not None:
+            raise InputError(f"--{name} is for tables and figures, but {options['part']} is a study; leave it out")
     experiment = importlib.import_module(f"systola.lab.reproductions.{paper}{'_studies' * study}")
     item = _item_of(paper, options)
     groups = experiment.choose_groups(item, quick, **_taken(paper, options, _CHOOSING))
