@@ -368,12 +368,11 @@ def _optimize_sparingly(self: _CodeLibrary) -> None:
         return
     try:
         codegen = self._codegen  # the first of the two rounds that Numba makes
-        made = codegen._module_pass_manager(
+        passes, builder = codegen._module_pass_manager(
             loop_vectorize=codegen._loopvect, slp_vectorize=False, opt=codegen._opt_level, cost="cheap"
         )
-        passes, *builder = made if isinstance(made, tuple) else (made,)  # Numba 0.61 has no builder
-        passes.run(self._final_module, *builder)
-    except (AttributeError, TypeError):
+        passes.run(self._final_module, builder)
+    except (AttributeError, TypeError, ValueError):
         _optimize_final_module(self)
 
 
