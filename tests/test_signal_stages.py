@@ -151,7 +151,7 @@ def test_while_workers_start(number, tmp_path):
     process = begin(*COMPARE, "--workers", 2, "--store", path, "--quiet")
     wait_for_store(process, path)
     code, _, err, took = end(process, number)
-    assert code == 3
+    assert code == 3, err
     assert took < allowed_seconds()
     assert err.strip().startswith("systola: interrupted")  # with what is stored, if there could be anything yet
     assert "Traceback" not in err

@@ -13,6 +13,7 @@ import pytest
 
 import systola as sy
 from processes import allowed_seconds, begin, each_signal, end, finish, wait_for
+from systola.run.signals import ended_by_signals
 
 ENDLESS = ["solve", "mmdp:120", "--algorithm", "sgs-b", "--iterations", 10**9, "--json"]
 
@@ -188,3 +189,23 @@ def test_a_callback_ends_islands_while_they_start():
     found = caught.value.result
     assert (stages[:2], found.stop, found.iterations) == (["compiling", "starting"], "callback", 0)
     assert 5000 <= found.evaluations < 4 * 5000
+
+
+def test_what_an_interruption_is_turned_into_is_an_interruption():
+    """As the import of an extension module does, and a class that is being made in older versions of Python."""
+
+    def import_interrupted():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except BaseException:
+            raise RuntimeError("Error calling __set_name__") from None
+
+    with pytest.raises(KeyboardInterrupt), ended_by_signals(for_good=False):
+        import_interrupted()
+
+
+def test_other_exceptions_are_what_they_are_also_after_an_interruption():
+    with pytest.raises(KeyboardInterrupt), ended_by_signals(for_good=False):
+        signal.raise_signal(signal.SIGTERM)
+    with pytest.raises(RuntimeError, match="mistake"), ended_by_signals(for_good=False):
+        raise RuntimeError("mistake")

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from systola.errors import SystolaError
+
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _PATIENCE = 1.5  # seconds after which a process that is told to end does so, whatever its main thread is at
 INTERRUPTED = 3  # exit code
@@ -48,6 +50,7 @@ class Interruption:
 _holds: list[Interruption | None] = []  # the innermost last; with None, signals raise Interrupted
 _before: dict[int, Any] = {}  # handlers, while ours are there
 _exits = False  # whether a process that does not come to its end is ended
+_raised = False  # whether a signal has raised Interrupted in the program that is under way
 
 
 @contextmanager
@@ -72,13 +75,21 @@ def ended_by_signals(for_good: bool) -> Iterator[None]:
     """For a whole program: signals raise KeyboardInterrupt wherever they are not held.
 
     If that does not end it in time (the compiler may be at work), or on a second signal, it ends at once. `for_good`
-    says that the process ends afterwards, so that signals have nothing to say any more.
+    says that the process ends afterwards, so that signals have nothing to say any more. What passes through a class
+    that is being made, or through the import of an extension module, may come out as another exception: it counts as
+    the interruption that it was.
     """
-    global _exits
+    global _exits, _raised
     with _entered(None, for_good):
-        _exits = True
+        _exits, _raised = True, False
         try:
             yield
+        except SystolaError:
+            raise
+        except Exception as error:
+            if _raised:
+                raise Interrupted from error
+            raise
         finally:
             _exits = False
 
@@ -149,14 +160,17 @@ if hasattr(os, "register_at_fork"):
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
+    global _raised
     hold = _holds[-1]
     if hold is None:
         if _exits and len(_holds) > 1:  # the compiler is at work: what is raised in its finalizers is only printed
             _leave()
+        _raised = True
         raise Interrupted
     hold.asked = True  # should the watcher be late
     hold.handled += 1
     if hold.handled > 1:
+        _raised = True
         raise Interrupted
 
 
