@@ -194,6 +194,12 @@ def test_a_result_tells_its_worth_in_a_line(result):
     assert repr(near).startswith("<Result: 3 / 4.25 (gap 1.000%), ")
 
 
+@pytest.mark.parametrize(("threads", "told"), [(1, "cpu, 1 thread"), (2, "cpu, 2 threads")])
+def test_a_summary_counts_threads_as_people_do(result, threads, told):
+    summary = dataclasses.replace(result, threads=threads).summary()
+    assert [line for line in summary.splitlines() if line.endswith(told)]
+
+
 def test_a_summary_has_a_line_for_all_that_is_known(result):
     lines = dict(line.split(None, 1) for line in result.summary().replace("found at", "found_at").splitlines())
     assert set(lines) == {"instance", "objective", "algorithm", "found_at", "time", "repeatable"}

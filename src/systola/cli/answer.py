@@ -17,7 +17,7 @@ from systola.cli.screen import show_number
 from systola.errors import InputError, SystolaError
 from systola.files import write_atomically
 from systola.model.names import Labels
-from systola.run.result import Result
+from systola.run.result import Result, platform_of
 
 
 def deliver(answer: str | None, *writes: Callable[[], Any]) -> None:
@@ -103,7 +103,7 @@ def describe(result: Result, best_known: float | None) -> str:
         table.add_row("front", f"{len(result.front):,} solutions, none dominated by another")
     table.add_row("found at", f"step {result.found_at:,} of {result.iterations:,} (stop: {result.stop})")
     table.add_row("speed", f"{result.evaluations:,} solutions in {result.seconds:.2f} s, {rate / 1e6:.3g} M/s")
-    table.add_row("run on", f"{result.backend}, {result.threads} threads")
+    table.add_row("run on", platform_of(result))
     if result.race is not None:
         table.add_row("race", "; ".join(f"{row['algorithm']} {row['verdict']}" for row in result.race))
     if result.runs is not None:

@@ -135,7 +135,7 @@ class Result:
             "objective": self._worth(),
             "bound": "" if self.bound is None else f"{self.bound:,}",
             "front": "" if self.front is None else f"{len(self.front):,} solutions, none dominated by another",
-            "algorithm": f"{self.algorithm}, seed {self.seed}, {self.backend}, {self.threads} threads",
+            "algorithm": f"{self.algorithm}, seed {self.seed}, {platform_of(self)}",
             "race": "; ".join(f"{row['algorithm']} {row['verdict']}" for row in self.race or []),
             "found at": f"step {self.found_at:,} of {self.iterations:,} (stop: {self.stop})",
             "time": f"{self.seconds:.2f} s, {self.evaluations:,} solutions made",
@@ -314,3 +314,8 @@ def _plain(value: np.generic | Array | DataclassInstance) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     return asdict(value)
+
+
+def platform_of(result: Result) -> str:
+    """Backend and threads, as people read them."""
+    return f"{result.backend}, {result.threads} thread{'' if result.threads == 1 else 's'}"
