@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -200,7 +201,9 @@ def test_blocks(page: Path, whole: bool, tmp_path: Path, monkeypatch: pytest.Mon
         pytest.importorskip(package, reason=f"{page.name} is about {package}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    names: dict[str, Any] = {"__name__": "docs"}
+    module = ModuleType("docs")  # as a script is: kernels from the cache look for the module of their functions
+    monkeypatch.setitem(sys.modules, "docs", module)
+    names: dict[str, Any] = vars(module)
     for block in blocks_of(page):
         printed = ""
         left_out = set() if whole else SLOW.intersection(commands_of(block))
