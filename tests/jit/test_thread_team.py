@@ -31,7 +31,7 @@ def add(total, met, team, me):
                     for place in range(first, last):
                         total[place] += 1
                     first, last = orders.next_part(team, owner)
-            here = orders.arrive(team)
+            here = orders.arrive(team, me)
             if here < 0:
                 return orders.EXIT
             if here > 0:

@@ -104,7 +104,7 @@ def _run_orders(engine: Any, base: Any, cells: Any, pool: Any, team: Any, me: An
             step = first + done
             s = at_step(engine, base, step)
             if kind == SWEEP and step == 1 and low == 0:
-                here = arrive(team)
+                here = arrive(team, me)
                 if here < 0:
                     return EXIT
                 if here > 0:
@@ -120,7 +120,7 @@ def _run_orders(engine: Any, base: Any, cells: Any, pool: Any, team: Any, me: An
                     if moving:
                         _step_lanes(engine, s, cells, one, last)
                     one, last = next_part(team, owner)
-            here = arrive(team)
+            here = arrive(team, me)
             if here < 0:
                 return EXIT
             if here > 0:
@@ -146,7 +146,7 @@ def _make_start(engine: Any, base: Any, rows: Any, team: Any, me: Any) -> Any:
             while one < last:
                 _start_lanes(engine, base, team[FIRST], rows, one, last)
                 one, last = next_part(team, owner)
-        here = arrive(team)
+        here = arrive(team, me)
         if here < 0:
             return EXIT
         if here > 0:

@@ -19,11 +19,13 @@ from systola.jit.atomics import fetch_add, give_way, load, pause, store
 from systola.jit.compile import inlined
 
 _LINE = 8  # numbers in a cache line: what different threads write must not share one
-_ARRIVED, _PASSED, BROKEN, OUTCOME, _ORDER, _MEMBERS = range(0, 6 * _LINE, _LINE)
-# An order: what to do, how many threads do it, for which part of the work; and two numbers more.
-KIND, THREADS, LOW, HIGH, FIRST, COUNT = range(_ORDER, _ORDER + 6)
-# A thread's line: the next of its share; how many orders there were for it, and how many it has seen; if it sleeps.
-_NEXT, _CALLED, _SEEN, ASLEEP = range(4)
+_ARRIVED, _PASSED, _ORDER, _MEMBERS = range(0, 4 * _LINE, _LINE)
+BROKEN, OUTCOME = _PASSED + 1, _PASSED + 2  # who waits there has fetched them, too
+# An order: what to do, how many threads do it, for which part of the work; two numbers more; how much to take at once.
+KIND, THREADS, LOW, HIGH, FIRST, COUNT, _PART = range(_ORDER, _ORDER + 7)
+# A thread's line: its share of the work, of which it is to do what comes next, in every other step the one or the other
+# of two numbers; how many orders there were for it, and how many it has seen; if it sleeps.
+_BEGIN, _END, _NEXT, _NEXT_THEN, _CALLED, _SEEN, ASLEEP = range(7)
 
 STOP = 0  # the order to leave; others are the kernel's
 SLEEP, EXIT = range(2)  # what a kernel returns to a thread that is not the caller's: sleep, or end
@@ -77,21 +79,22 @@ def await_order(team: Any, me: Any) -> Any:
 def share_out(team: Any) -> None:
     """Give every thread its share of the work from LOW to HIGH; by one thread, while the others wait."""
     low, width, threads = team[LOW], team[HIGH] - team[LOW], team[THREADS]
+    team[_PART] = max(width // (threads * _PARTS), 1) if threads > 1 else width
     for k in range(threads):
-        store(team, _MEMBERS + k * _LINE + _NEXT, low + width * k // threads)
+        mine = _MEMBERS + k * _LINE
+        team[mine + _BEGIN] = team[mine + _NEXT] = team[mine + _NEXT_THEN] = low + width * k // threads
+        team[mine + _END] = low + width * (k + 1) // threads
 
 
 @inlined
 def next_part(team: Any, owner: Any) -> Any:
     """The next part of a thread's share, from first to last; there is none when both are the same."""
-    low, width, threads = team[LOW], team[HIGH] - team[LOW], team[THREADS]
-    end = low + width * (owner + 1) // threads
-    place = _MEMBERS + owner * _LINE + _NEXT
+    mine = _MEMBERS + owner * _LINE
+    end, place = team[mine + _END], mine + _NEXT + (team[_PASSED] & 1)
     if load(team, place) >= end:
         return end, end
-    part = max(width // (threads * _PARTS), 1)
-    first = min(fetch_add(team, place, part), end)
-    return first, min(first + part, end)
+    first = min(fetch_add(team, place, team[_PART]), end)
+    return first, min(first + team[_PART], end)
 
 
 @inlined
@@ -101,12 +104,15 @@ def neighbour(team: Any, me: Any, k: Any) -> Any:
 
 
 @inlined
-def arrive(team: Any) -> Any:
+def arrive(team: Any, me: Any) -> Any:
     """Wait for all others: 1 for the last one, which goes on alone until it calls `release`; 0 for others after that.
 
     -1 if the team is broken up, since one of them has failed and will not come.
     """
     passed = load(team, _PASSED)
+    # One's own share is made whole for the step to come: if the last one did it for all, all would wait for that.
+    mine = _MEMBERS + me * _LINE
+    team[mine + _NEXT_THEN - (passed & 1)] = team[mine + _BEGIN]
     if fetch_add(team, _ARRIVED, 1) == team[THREADS] - 1:
         return 1
     looks = 0
@@ -123,6 +129,5 @@ def arrive(team: Any) -> Any:
 @inlined
 def release(team: Any) -> None:
     """Let the others go on, each with its share of the work."""
-    share_out(team)
     store(team, _ARRIVED, 0)
     fetch_add(team, _PASSED, 1)

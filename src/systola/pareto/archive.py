@@ -29,6 +29,7 @@ from systola.jit.team import (
     next_part,
     publish,
     release,
+    share_out,
 )
 from systola.jit.thread_team import ThreadTeam
 from systola.pareto.dominance import (
@@ -130,7 +131,7 @@ def _sift(members: Any, candidates: Any, k: Any, room: Any, stay: Any, enter: An
     if team[KIND] == STOP:
         return EXIT
     for phase in range(_PHASES):
-        here = arrive(team)
+        here = arrive(team, me)
         if here < 0:
             return EXIT
         if here > 0:
@@ -142,6 +143,7 @@ def _sift(members: Any, candidates: Any, k: Any, room: Any, stay: Any, enter: An
             left, parts = _begin(phase, members, candidates, k, room, enter, team[COUNT])
             team[COUNT] = left
             team[HIGH] = parts
+            share_out(team)
             release(team)
         kept = stay if phase == _STAY else enter
         for other in range(team[THREADS]):
@@ -151,7 +153,7 @@ def _sift(members: Any, candidates: Any, k: Any, room: Any, stay: Any, enter: An
                 for part in range(first, last):
                     _do_part(phase, members, candidates, k, room, kept, team[COUNT], part)
                 first, last = next_part(team, owner)
-    if arrive(team) > 0:  # nobody works any more when the caller returns
+    if arrive(team, me) > 0:  # nobody works any more when the caller returns
         release(team)
     return EXIT  # a team has one order: who went to sleep now would not be woken
 
