@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from systola.backends.linking import link
 from systola.backends.platform import Platform
 from systola.backends.session import Setup
 from systola.black_box.worker_search import WorkerSearch
@@ -25,6 +26,7 @@ from systola.islands.islands import Islands
 from systola.islands.plan import Plan, plan_demes
 from systola.jit.environment import most_compilers
 from systola.model.encodings import Array
+from systola.model.linked import Link, linked
 from systola.model.problem import Problem, bind, can_compare, senses_of, space_of
 from systola.run.arguments import RunFiles, check_problem, default_algorithm, limit, within_memory
 from systola.run.budget import Stop
@@ -100,7 +102,9 @@ class Assembly:
             rows = rows_of(problem, start, min(design.started for design in self.designs))
             self.given = problem.encoding.load(space_of(problem), rows)
         self.compilers = Compilers(most_compilers(platform.most_threads))
-        self.compiled, self._measures, self._dtype = False, 1, None
+        self.compiled, self._measures = False, 1
+        self._dtype: Any = None
+        self._link: Link | None = None
 
     def probe(self) -> None:
         """Compile the objective and try it: how many numbers it gives, of which type; or it must be interpreted."""
@@ -114,6 +118,8 @@ class Assembly:
         self.compiled, self._measures, self._dtype = measures_of(problem, example, self.platform.backend)
         if not self.compiled:
             self.platform = replace(self.platform, backend="python")
+        if self.platform.backend == "cpu":
+            self._link = link(problem, self.engines, self._measures, self._dtype)
 
     def open(self, files: RunFiles, callback: Callback | None) -> Execution:
         """The run, with all its arrays; nothing of it is compiled yet."""
@@ -129,7 +135,8 @@ class Assembly:
     def _open_islands(self, islands: Islands, files: RunFiles, callback: Callback | None) -> Archipelago:
         if self.platform.backend == "cuda":
             raise InputError("islands run on the CPU, but the backend is cuda; leave it out")
-        plan = Plan(self.problem, self.engines, self.designs, self._measures, self._dtype, self.seed)
+        designs = plan_demes(linked(self.problem, self._link), self.engines) if self._link else self.designs
+        plan = Plan(self.problem, self.engines, designs, self._measures, self._dtype, self.seed, self._link)
         return Archipelago(
             plan,
             islands,
@@ -145,7 +152,8 @@ class Assembly:
 
     def _open_search(self, engine: Engine, keeps_steps: bool) -> Search:
         problem, stop = self.problem, self.stop
-        setup = Setup(problem, self.designs[0], self._measures, self._dtype, self.seed)
+        design = engine.prepare(linked(problem, self._link)) if self._link else self.designs[0]
+        setup = Setup(problem, design, self._measures, self._dtype, self.seed, self._link)
         measure = partial(measure_plainly, problem, self.compiled, self._dtype)
         if self._box:
             return self._box
@@ -163,7 +171,8 @@ class Assembly:
         """The search of an engine whose kernels run on the platform."""
         with within_memory(self.problem):
             session = self.platform.open_session(setup)
-            workshop = Workshop(self.compilers, KernelPlan(self.problem, engine, setup.measures, setup.dtype))
+            kind = setup.link.kind if setup.link else None
+            workshop = Workshop(self.compilers, KernelPlan(self.problem, engine, setup.measures, setup.dtype, kind))
             return EngineSearch(setup, session, keeps_steps, workshop)
 
 

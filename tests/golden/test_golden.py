@@ -9,8 +9,8 @@ from ptx.needs import needs_executor
 
 DIGESTS = read_digests()
 # Interpreted, these take seconds each; or they are compiled anyway.
-SLOW_ENGINES = {"auto", "memetic", "islands", "islands-mixed"}
-SLOW_PAIRS = {
+SLOW_ENGINES = {"memetic", "islands", "islands-mixed"}
+SLOW_PAIRS = {(problem, "auto") for problem in ("qap", "gap", "own-terms", "own-levels")} | {
     (problem, f"sns{kind}") for problem in ("knapsack", "mkp", "own-terms") for kind in ("", "-mr", "-r", "-r-mr")
 }
 # Kernels that other tests compile, too.

@@ -58,6 +58,7 @@ print(json.dumps({
         "shared": private._IS_SHARED,
         "cache": private._IS_KEPT,
         "settled": calls[0] is not cpu.run_orders,
+        "linked": "Linked_" in str(cpu.run_orders.signatures),
         **{name: name in {**private.INLINED, **private.UNALIASED} for name in ("forceinline", "noalias", "_nrt")},
     },
 }))
@@ -84,6 +85,8 @@ PARTS = {
     "refresh": (("reshape", CPU, "CPUContext.refresh"), {"cache"}),
     "processor": (("reshape", CODEGEN, "CPUCodegen.magic_tuple"), {"cache"}),
     "dumps": (("reshape", "numba.core.serialize", "dumps"), {"cache"}),
+    "address": (("reshape", CODEGEN, "JITCodeLibrary.get_pointer_to_function"), {"linked"}),
+    "convention": (("reshape", "numba.core.callconv", "CPUCallConv.call_function"), {"linked"}),
     "get_overload": (("reshape", "numba.core.dispatcher", "Dispatcher.get_overload"), {"settled"}),
 }
 
@@ -130,7 +133,7 @@ def test_without_a_part(part, usual, tmp_path):
 
 
 def test_without_all_of_them(usual, tmp_path):
-    parts = ("make_function", "options", "rebuild", "get_overload", "build")
+    parts = ("make_function", "options", "rebuild", "address", "get_overload", "build")
     check(usual, tmp_path, [PARTS[part][0] for part in parts], set().union(*(PARTS[part][1] for part in parts)))
 
 

@@ -194,7 +194,7 @@ class CpuSession:
         self._given = 0
         self._setup = setup
         self._space = space_of(setup.problem)
-        self._record = record_of(setup.problem) if compiled else widen(record_of(setup.problem))
+        self._record = record_of(setup.in_kernels) if compiled else widen(record_of(setup.problem))
         self._population, self._lanes, self._best = allocate(setup, self.lanes, _CHUNK if compiled else 1)
         self.memory = total_size(self._population, self._lanes)
         if not compiled:
@@ -237,8 +237,10 @@ class CpuSession:
     @property
     def _objective(self) -> Call:
         """By which the answer is evaluated anew."""
-        encoding = self._setup.problem.encoding
-        return Call(evaluate_compiled, (self._record, encoding.load(self._space, encoding.empty(self._space, 1))[0]))
+        problem, encoding = self._setup.problem, self._setup.problem.encoding
+        return Call(
+            evaluate_compiled, (record_of(problem), encoding.load(self._space, encoding.empty(self._space, 1))[0])
+        )
 
     def _arguments(self, kind: int) -> tuple[Any, ...]:
         design = self._setup.design
@@ -348,9 +350,10 @@ class CpuSession:
             self._grow()
         restore(arrays, self._setup, self._population, self._lanes)
         decisions = self._setup.problem.encoding.load(self._space, self._lanes.best[:1])[0]
-        given = (self._record, decisions)
         worth = (
-            evaluate_compiled(*given) if self.backend == "cpu" else evaluate(self._record, decisions.astype(np.int64))
+            evaluate_compiled(record_of(self._setup.problem), decisions)
+            if self.backend == "cpu"
+            else evaluate(self._record, decisions.astype(np.int64))
         )
         if not np.allclose(np.array(worth, self._setup.dtype).reshape(-1), self._lanes.score[0], rtol=1e-9, atol=1e-9):
             raise InputError("the checkpoint's best solution must be worth what it says, but is not")

@@ -19,6 +19,7 @@ from systola.jit.compile import Call
 from systola.jit.stop_flag import new_flag
 from systola.model.capabilities import Buffer, EvaluationState, Segments, buffer_of, capability
 from systola.model.encodings import Array
+from systola.model.linked import Link, linked
 from systola.model.population import NEVER, ROW_PADDING, Best, Lanes, Population, Standing
 from systola.model.problem import Problem, is_declared, space_of
 from systola.model.structure.declare import kept_size
@@ -36,10 +37,16 @@ class Setup:
     """A problem, the design of an engine for it, and a seed: what a backend runs."""
 
     problem: Problem
-    design: Design
+    design: Design  # for the problem `in_kernels`
     measures: int
     dtype: Any  # of the measures
     seed: int
+    link: Link | None = None  # where the problem's functions are, if kernels call them by address
+
+    @property
+    def in_kernels(self) -> Problem:
+        """The problem as kernels see it."""
+        return linked(self.problem, self.link) if self.link else self.problem
 
 
 class Session(Protocol):
@@ -161,7 +168,7 @@ def _typed(setup: Setup, buffer: Buffer) -> Buffer:
 def allocate(setup: Setup, lanes: int, chunk: int) -> tuple[Population, Lanes, Best]:
     """Arrays of a session, in the host's memory; a lane takes up to `chunk` cells together."""
     problem, design = setup.problem, setup.design
-    choose_full_evaluation(problem)
+    choose_full_evaluation(setup.in_kernels)
     space, encoding = space_of(problem), problem.encoding
     prefix, kept = _prefix_of(setup), state_buffer(setup)
     rows = rows_in_memory(design)

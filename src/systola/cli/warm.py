@@ -47,7 +47,8 @@ def warm(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Compile the kernels for each PROBLEM, by default for all that come with systola, so that later starts are quick.
+    """Compile the kernels for each PROBLEM, by default for all that come with systola and for problems of your own that
+    have nothing but methods, so that later starts are quick.
 
     PROBLEM is an instance as for solve: a file, a generated one, or a class of your own (my.py:TSP). Only its types
     matter, not its size. What is in the cache already is not compiled again.
@@ -55,6 +56,7 @@ def warm(
     from systola.cli.settings import read_fields, refuse_unused
     from systola.formats.source import Source
     from systola.jit.cache import cache_folder
+    from systola.lab.plain_problems import plain_problems
     from systola.lab.warming import warm as compile_ahead
 
     given = read_fields(pairs)
@@ -63,7 +65,7 @@ def warm(
     refuse_unused(given, opened)
     cases: list[tuple[str, Problem]] = [(found.name, found.problem) for found in opened]
     if not problems:
-        cases.append(("customers' requests", _customers()))
+        cases += [("customers' requests", _customers()), *plain_problems()]
     began, rows = time.perf_counter(), []
     with _Line(quiet or as_json) as line:
         for name, one in cases:
@@ -77,8 +79,8 @@ def warm(
         show(json.dumps({"cache": folder, **total, "seconds": seconds, "problems": rows}))
         return
     for row in rows:
-        show(f"{row['instance']:<44} {row['algorithm']:<10} {_told(row)}")
-    show(f"{'in all':<55} {_told({**total, 'seconds': seconds})}, in {folder}")
+        show(f"{row['instance']:<44} {row['algorithm']:<12} {_told(row)}")
+    show(f"{'in all':<57} {_told({**total, 'seconds': seconds})}, in {folder}")
 
 
 def _told(row: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from systola.engines.engine import Design, Engine
 from systola.engines.migration import supports_migration
 from systola.errors import InputError
 from systola.islands.deme import seed_of
+from systola.model.linked import Link
 from systola.model.problem import Problem
 from systola.reading import Json
 
@@ -49,6 +50,7 @@ class Plan:
     measures: int
     dtype: Any  # of the measures
     seed: int
+    link: Link | None = None  # where the problem's functions are, if kernels call them by address
 
     def __post_init__(self) -> None:
         for design, engine in {id(d): (d, e) for d, e in zip(self.designs, self.engines, strict=True)}.values():
@@ -62,7 +64,7 @@ class Plan:
 
     def setup(self, deme: int) -> Setup:
         """What a deme runs."""
-        return Setup(self.problem, self.designs[deme], self.measures, self.dtype, seed_of(self.seed, deme))
+        return Setup(self.problem, self.designs[deme], self.measures, self.dtype, seed_of(self.seed, deme), self.link)
 
     @cached_property
     def started(self) -> int:

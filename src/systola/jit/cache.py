@@ -30,7 +30,7 @@ import numba
 
 from systola.errors import CacheWarning, warn
 from systola.jit.digest import digest_of_functions
-from systola.jit.private import Key
+from systola.jit.shapes import Key
 
 _KEPT_FOLDERS = 4
 _MARKER = "made-by-systola"  # only folders with this file in them are ever removed

@@ -10,7 +10,8 @@ import numba
 from numba.extending import register_jitable
 
 from systola.jit.cache import KernelCache
-from systola.jit.private import CALLED, COUNTING, INLINED, UNALIASED, Dispatcher, is_at_hand, kind_of, prepare
+from systola.jit.private import CALLED, COUNTING, INLINED, UNALIASED, is_at_hand, kind_of, prepare
+from systola.jit.shapes import Dispatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
 

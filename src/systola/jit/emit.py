@@ -22,6 +22,16 @@ class Context(Protocol):
     def get_dummy_value(self) -> ir.Value:
         """What a function without a value returns."""
 
+    def get_value_type(self, kind: types.Type) -> ir.Type:
+        """How values of this type are held."""
+
+    def get_abi_sizeof(self, kind: ir.Type) -> int:
+        """How many bytes such a value takes in memory."""
+
+    @property
+    def call_conv(self) -> Any:
+        """How compiled functions call each other."""
+
 
 def is_for_gpu(builder: ir.IRBuilder) -> bool:
     """Whether this code is for a GPU, not for a CPU."""

@@ -11,6 +11,7 @@ another shape, the slower public way is taken, with the same numbers:
 - Options of helpers: inlined always, no reference counts, arrays that share no memory. Else they do without.
 - A cache of our own. Else compiled kernels are not kept.
 - Calling what was compiled without looking types up. Else Numba looks them up at every call.
+- Addresses of what was compiled. Else kernels are compiled anew for each problem of a user's.
 - Pickling users' functions as they are. Else no other process compiles kernels beside ours.
 """
 
@@ -23,8 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib import import_module
-from types import ModuleType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -33,105 +33,19 @@ from numba.core.errors import NumbaError, UnsupportedError
 
 from systola.errors import SystolaError
 from systola.jit.garbage import collection_paused
-
-Signature = tuple[types.Type, ...]  # of arguments
-Key = tuple[Signature, tuple[str, ...]]
-Argument: TypeAlias = "np.ndarray[Any, Any] | np.generic | float | tuple[Argument, ...]"  # of a kernel
-
-
-class Dispatcher(Protocol):
-    """What `njit` makes of a function: it compiles itself for the types that it is called with."""
-
-    _cache: Any
-    overloads: dict[Signature, Any]
-    targetctx: _Target
-    compile: Callable[[Signature], Any]
-
-    def __call__(self, *arguments: Any) -> Any: ...
-
-    def get_overload(self, sig: Signature) -> Any: ...
-
-
-class _OverloadTemplate(Protocol):
-    """A helper, as Numba resolves calls of it."""
-
-    context: Any
-    _impl_cache: dict[Any, Any]
-
-    def _build_impl(self, cache_key: tuple[Any, ...], args: Signature, kws: dict[str, types.Type]) -> Any: ...
-
-
-class _Codegen(Protocol):
-    _loopvect: bool
-    _opt_level: int
-
-    def magic_tuple(self) -> tuple[str, ...]: ...
-
-    def _module_pass_manager(self, **options: Any) -> Any: ...
-
-
-class _Target(Protocol):
-    """The processor that is compiled for."""
-
-    def refresh(self) -> None: ...
-
-    def codegen(self) -> _Codegen: ...
-
-
-class _Module(Protocol):
-    def get_function(self, name: str) -> Any: ...
-
-
-class _CodeLibrary(Protocol):
-    """The machine code of a function, finished or not."""
-
-    has_dynamic_globals: bool
-    _codegen: _Codegen
-    _final_module: _Module
-    _finalized: bool
-    _for_linking_only: bool  # ours
-
-    def _finalize_dynamic_globals(self) -> None: ...
-
-    def _verify_declare_only_symbols(self) -> None: ...
-
-
-class _Compiled(Protocol):
-    library: _CodeLibrary
-    target_context: _Target
-
-    def _reduce(self) -> Any: ...
-
-
-class _Description(Protocol):
-    """A function, as Numba names it in machine code."""
-
-    qualname: str
-    llvm_cpython_wrapper_name: str
-
-    def lookup_module(self) -> ModuleType: ...
-
-
-class _Environment(Protocol):
-    """The constants of a compiled function."""
-
-    consts: list[Any]
-
-
-class Keeper(Protocol):
-    """Who keeps the kernels made of one function. A key is a signature and a description of the processor."""
-
-    def load(self, key: Key, rebuild: Callable[[Any], Any]) -> Any:
-        """What `rebuild` makes of what was kept under this key, or None."""
-
-    def has(self, key: Key) -> bool:
-        """Whether something was kept under this key."""
-
-    def save(self, key: Key, dump: Callable[[], bytes]) -> None:
-        """Keep what `dump` returns, a pickle of the key and of what `rebuild` needs."""
-
-    def refuse(self) -> None:
-        """Nothing can be kept with this version of Numba."""
+from systola.jit.shapes import (
+    Argument,
+    CodeLibrary,
+    Compiled,
+    Description,
+    Dispatcher,
+    Environment,
+    Keeper,
+    Module,
+    OverloadTemplate,
+    Signature,
+    Target,
+)
 
 
 def _find(module: str, name: str) -> Any:
@@ -194,7 +108,7 @@ _Template = _find("numba.core.typing.templates", "_OverloadFunctionTemplate")
 _get_impl = getattr(_Template, "_get_impl", None)
 
 
-def _get_impl_for_all(self: _OverloadTemplate, args: Signature, kws: dict[str, types.Type]) -> Any:
+def _get_impl_for_all(self: OverloadTemplate, args: Signature, kws: dict[str, types.Type]) -> Any:
     assert _get_impl is not None
     flags = _Stack.top_or_none()
     if type(flags) is not _Flags or "forceinline" not in getattr(self, "_jit_options", ()):
@@ -251,6 +165,38 @@ def compiled_for(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> Any:
     return _found[key]
 
 
+_Convention = _find("numba.core.callconv", "CPUCallConv")
+_IS_CALLED_BY_ADDRESS = (
+    _has_method(_find("numba.core.codegen", "JITCodeLibrary"), "get_pointer_to_function", "name")
+    and _has_method(_Convention, "get_function_type", "restype", "argtypes")
+    and _has_method(_Convention, "call_function", "builder", "callee", "resty", "argtys", "args", "attrs")
+    and _has_method(_Convention, "return_status_propagate", "builder", "status")
+    and _has_method(_Context, "get_abi_sizeof", "ty")
+    and _has_method(_Context, "get_value_type", "ty")
+    and all(hasattr(_CompileResult, part) for part in ("fndesc", "library", "signature"))
+)
+
+
+class Entry(NamedTuple):
+    """Where compiled code begins in memory, and what it returns; nowhere if there is none."""
+
+    address: int = 0
+    result: types.Type | None = None
+
+
+def entry_of(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> Entry | None:
+    """Of what was compiled for such arguments; None if it cannot be told.
+
+    It is to be called as Numba's functions call each other, as long as the dispatcher lives.
+    """
+    overloads: dict[Signature, Any] = getattr(dispatcher, "overloads", {})
+    found = overloads.get(tuple(numba.typeof(argument) for argument in arguments))
+    if found is None or not _IS_CALLED_BY_ADDRESS or not hasattr(found.fndesc, "llvm_func_name"):
+        return None
+    address = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+    return Entry(address, found.signature.return_type) if address else None
+
+
 def kind_of(value: Argument) -> Any:
     """Equal for values of the same type as Numba sees them."""
     if isinstance(value, tuple):
@@ -282,15 +228,15 @@ class _Cache(_NullCache if _IS_KEPT else object):  # type: ignore[misc]
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
 
-    def load_overload(self, sig: Signature, target_context: _Target) -> Any:
+    def load_overload(self, sig: Signature, target_context: Target) -> Any:
         target_context.refresh()
         key = (sig, target_context.codegen().magic_tuple())
         return self._keeper.load(key, lambda payload: _CompileResult._rebuild(target_context, *payload))
 
-    def has_overload(self, sig: Signature, target_context: _Target) -> bool:
+    def has_overload(self, sig: Signature, target_context: Target) -> bool:
         return self._keeper.has((sig, target_context.codegen().magic_tuple()))
 
-    def save_overload(self, sig: Signature, cres: _Compiled) -> None:
+    def save_overload(self, sig: Signature, cres: Compiled) -> None:
         if cres.library.has_dynamic_globals:
             return  # it holds addresses of this process
         key = (sig, cres.target_context.codegen().magic_tuple())
@@ -328,7 +274,7 @@ def _kernel() -> Iterator[None]:
         _under_way.kernels -= 1
 
 
-def _has(module: _Module, name: str) -> bool:
+def _has(module: Module, name: str) -> bool:
     try:
         module.get_function(name)
     except NameError:
@@ -336,7 +282,7 @@ def _has(module: _Module, name: str) -> bool:
     return True
 
 
-def _is_for_linking_only(library: _CodeLibrary) -> bool:
+def _is_for_linking_only(library: CodeLibrary) -> bool:
     return getattr(library, "_for_linking_only", False)
 
 
@@ -345,7 +291,7 @@ _finalize_final_module = getattr(_Library, "_finalize_final_module", None)
 _optimize_final_module = getattr(_Library, "_optimize_final_module", None)
 
 
-def _get_executable_sparingly(self: _Target, library: _CodeLibrary, fndesc: _Description, env: _Environment) -> Any:
+def _get_executable_sparingly(self: Target, library: CodeLibrary, fndesc: Description, env: Environment) -> Any:
     assert _get_executable is not None
     if not getattr(_under_way, "kernels", 0):
         return _get_executable(self, library, fndesc, env)
@@ -361,7 +307,7 @@ def _get_executable_sparingly(self: _Target, library: _CodeLibrary, fndesc: _Des
     return made
 
 
-def _optimize_sparingly(self: _CodeLibrary) -> None:
+def _optimize_sparingly(self: CodeLibrary) -> None:
     assert _optimize_final_module is not None
     if not _is_for_linking_only(self):
         _optimize_final_module(self)
@@ -376,7 +322,7 @@ def _optimize_sparingly(self: _CodeLibrary) -> None:
         _optimize_final_module(self)
 
 
-def _finalize_sparingly(self: _CodeLibrary) -> None:
+def _finalize_sparingly(self: CodeLibrary) -> None:
     assert _finalize_final_module is not None
     if not _is_for_linking_only(self):
         _finalize_final_module(self)

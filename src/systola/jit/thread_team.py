@@ -12,7 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from systola.jit.private import Dispatcher, compiled_for
+from systola.jit.private import compiled_for
+from systola.jit.shapes import Dispatcher
 from systola.jit.team import ASLEEP, BROKEN, EXIT, STOP, member, new_team, publish
 
 Kernel = Callable[..., int]

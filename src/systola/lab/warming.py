@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from systola.assembly import choose_engine
 from systola.backends.cpu import CpuSession
+from systola.backends.linking import link
 from systola.backends.platform import Platform
-from systola.backends.session import IMMIGRATION, Setup
+from systola.backends.session import IMMIGRATION
 from systola.engines.engine import Engine
 from systola.engines.pareto import PLS
 from systola.engines.race import Race
@@ -96,7 +97,9 @@ def warm(
         try:
             compiled, measures, dtype = measures_of(problem, problem.encoding.example(space_of(problem)), "cpu")
             if compiled:
-                _compile(KernelPlan(problem, chosen, measures, dtype), compilers, tell or tell_nobody)
+                found = link(problem, [chosen], measures, dtype)
+                plan = KernelPlan(problem, chosen, measures, dtype, found.kind if found else None)
+                _compile(plan, compilers, tell or tell_nobody)
         finally:
             compilers.end()
         kernels_now, size_now = size_on_disk()
@@ -107,7 +110,7 @@ def _compile(plan: KernelPlan, compilers: Compilers, tell: Callable[[str], None]
     jobs: list[Job] = []
     for own in _plans(plan):
         with within_memory(own.problem):
-            session = CpuSession(Setup(own.problem, own.engine.prepare(own.problem), own.measures, own.dtype, 1), 1)
+            session = CpuSession(own.setup(), 1)
         needed = [job for job in compilers.jobs(own, session.kernels()) if job.name != IMMIGRATION or own is not plan]
         jobs += [job for job in needed if job.name not in {other.name for other in jobs} or job.name != "objective"]
     with explaining_errors(plan.problem):
@@ -128,5 +131,5 @@ def _plans(plan: KernelPlan) -> list[KernelPlan]:
             if engine is plan.engine.engines[0]:
                 raise
         else:
-            found.append(KernelPlan(plan.problem, engine, plan.measures, plan.dtype))
+            found.append(replace(plan, engine=engine))
     return found

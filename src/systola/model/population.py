@@ -13,7 +13,9 @@ import numpy as np
 from numba.extending import overload
 
 from systola.jit.compile import inlined
+from systola.jit.located import call_with_two
 from systola.model.encodings import Array, decode
+from systola.model.linked import is_linked
 from systola.model.objective import evaluate, fitness, prefers, violation, write_measures
 
 NEVER = -1
@@ -82,6 +84,9 @@ def try_evaluate(problem: Any, x: Any, measures: Any) -> bool:
 
 @overload(try_evaluate, strict=False)  # type: ignore[untyped-decorator]
 def _try_evaluate(problem: Any, x: Any, measures: Any) -> Any:
+    def call(problem: Any, x: Any, measures: Any) -> bool:
+        return bool(call_with_two(problem.evaluate_at, problem.data_at, x, measures))
+
     def catch(problem: Any, x: Any, measures: Any) -> bool:
         # Numba loses what is raised in a parallel loop, so it is caught here and looked into on the host.
         try:
@@ -90,7 +95,7 @@ def _try_evaluate(problem: Any, x: Any, measures: Any) -> Any:
         except Exception:
             return False
 
-    return catch
+    return call if is_linked(problem) else catch
 
 
 @inlined

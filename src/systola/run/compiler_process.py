@@ -24,6 +24,7 @@ from systola.engines.engine import Engine
 from systola.jit.compile import compile_for
 from systola.jit.digest import digest_of_functions
 from systola.jit.private import pickle_by_value
+from systola.model.linked import Link, LinkKind, linked
 from systola.model.problem import Problem, bind, is_declared
 from systola.model.structure.declare import functions_of, structure_record
 
@@ -41,13 +42,16 @@ class KernelPlan:
     engine: Engine
     measures: int
     dtype: Any
+    link: LinkKind | None = None  # if kernels call the problem's functions by address
 
     def setup(self) -> Setup:
         """As a run has it; the seed is no type."""
         bind(type(self.problem))
         if is_declared(self.problem):  # which tells kernels what its parts do
             object.__setattr__(self.problem, "structure", structure_record(self.problem))
-        return Setup(self.problem, self.engine.prepare(self.problem), self.measures, self.dtype, 1)
+        link = Link(self.link) if self.link else None
+        seen = linked(self.problem, link) if link else self.problem
+        return Setup(self.problem, self.engine.prepare(seen), self.measures, self.dtype, 1, link)
 
 
 class CompilerProcess:
@@ -86,7 +90,9 @@ class CompilerProcess:
 def describe(plan: KernelPlan) -> bytes | None:
     """A plan for another process; None if it cannot be told."""
     try:
-        return pickle_by_value((_flat(plan.problem), plan.engine, plan.measures, plan.dtype), _modules_of(plan))
+        return pickle_by_value(
+            (_flat(plan.problem), plan.engine, plan.measures, plan.dtype, plan.link), _modules_of(plan)
+        )
     except Exception:  # whatever a user's class holds on to
         return None
 

@@ -375,7 +375,7 @@ def open_race(race: Race, setup: Setup, stop: Stop, open_one: Callable[[Setup, E
     racers, left_out = [Racer(first.name, setup.design, partial(open_one, setup, first))], {}
     for engine in others:
         try:
-            design = engine.prepare(setup.problem)
+            design = engine.prepare(setup.in_kernels)
         except InputError as error:
             left_out[engine.name] = str(error)
         else:
