@@ -51,6 +51,14 @@ def test_evaluations_below_the_first_population():
         run(sy.Evaluations(10), engine)
 
 
+def test_evaluations_below_the_first_step_are_told():
+    engine = sy.SimulatedAnnealing()
+    result = run(sy.Evaluations(engine.prepare(small_knapsack()).started + 1), engine)
+    assert result.iterations == 0
+    assert "a step of sa takes 512 evaluations, more than were left" in result.notes[0]
+    assert not run(sy.Evaluations(5000), engine).notes
+
+
 def test_seconds():
     result = run(sy.Seconds(0.15))
     assert result.stop == "seconds"

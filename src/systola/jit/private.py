@@ -10,6 +10,7 @@ another shape, the slower public way is taken, with the same numbers:
   those of ours depend on two of these only. Else some are compiled twice.
 - Options of helpers: inlined always, no reference counts, arrays that share no memory. Else they do without.
 - A cache of our own. Else compiled kernels are not kept.
+- What compiled code needs, without what the compiler needs. Else starts with compiled kernels take longer.
 - Calling what was compiled without looking types up. Else Numba looks them up at every call.
 - Addresses of what was compiled. Else kernels are compiled anew for each problem of a user's.
 - Pickling users' functions as they are. Else no other process compiles kernels beside ours.
@@ -80,6 +81,7 @@ _Options = _find("numba.core.cpu", "CPUTargetOptions")
 _cloudpickle = _find("numba", "cloudpickle")
 _dumps = _find("numba.core.serialize", "dumps")
 _make_function = _find("numba._dynfunc", "make_function")
+_runtime = _find("numba.core.runtime", "rtsys")
 
 
 # Options of helpers
@@ -222,6 +224,14 @@ _IS_KEPT = (
 )
 
 
+def _get_ready_to_load(target: Target) -> None:
+    """What compiled code needs of Numba. What the compiler needs beside that takes a quarter of a second to import."""
+    if _has_method(type(_runtime), "initialize", "ctx"):
+        _runtime.initialize(target)
+    else:
+        target.refresh()
+
+
 class _Cache(_NullCache if _IS_KEPT else object):  # type: ignore[misc]
     """Numba's dispatchers ask it for what was compiled."""
 
@@ -229,7 +239,7 @@ class _Cache(_NullCache if _IS_KEPT else object):  # type: ignore[misc]
         self._keeper = keeper
 
     def load_overload(self, sig: Signature, target_context: Target) -> Any:
-        target_context.refresh()
+        _get_ready_to_load(target_context)
         key = (sig, target_context.codegen().magic_tuple())
         return self._keeper.load(key, lambda payload: _CompileResult._rebuild(target_context, *payload))
 

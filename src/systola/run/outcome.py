@@ -130,6 +130,11 @@ def make_result(run: Execution, told: Told) -> Result:
     notes = list(dict.fromkeys([*run.notes, *(search.notes if search else ()), *filter(None, [why_unkept()])]))
     if run.stop.cap is not None and run.reason == "seconds":
         notes.append(explain_cap(run.stop))
+    if search and search.step == 0 and run.reason == "evaluations":
+        notes.append(
+            f"nothing but the first solutions was evaluated, since a step of {told.algorithm} takes "
+            f"{search.per_step:,} evaluations, more than were left; allow more, or choose another algorithm"
+        )
     if broken != 0:
         notes.append(
             f"no feasible solution was found: the best one breaks constraints by {broken:g}; search longer, or check "
