@@ -82,7 +82,7 @@ PARTS = {
     "save": (("reshape", "numba.core.caching", "NullCache.save_overload"), {"cache"}),
     "reduce": (("remove", "numba.core.compiler", "CompileResult._reduce"), {"cache"}),
     "rebuild": (("remove", "numba.core.compiler", "CompileResult._rebuild"), {"cache"}),
-    "runtime": (("reshape", "numba.core.runtime.nrt", "_Runtime.initialize"), set()),
+    "runtime": (("reshape", "numba.core.runtime", "rtsys.__class__.initialize"), set()),
     "refresh": (("reshape", CPU, "CPUContext.refresh"), {"cache"}),
     "processor": (("reshape", CODEGEN, "CPUCodegen.magic_tuple"), {"cache"}),
     "dumps": (("reshape", "numba.core.serialize", "dumps"), {"cache"}),
