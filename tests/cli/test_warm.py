@@ -36,7 +36,7 @@ def test_twice_compiles_nothing_and_neither_does_a_run(call):
     code, out, err = call("warm", "mine.py:Mine", "--algorithm", "rs", "--json", "--threads", "1")
     assert code == 0, err
     told = json.loads(out)
-    # Two of the objective and one of its data; those of the engine, too, unless this process has them for another problem.
+    # Two of the objective, one of its data; those of the engine, too, unless they are here for another problem.
     assert 3 <= told["kernels"] <= 6
     assert told["size"] > 10_000
     assert [row["algorithm"] for row in told["problems"]] == ["rs"]
