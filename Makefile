@@ -4,6 +4,10 @@ EXTRAS ?= dev
 VENV := .venv
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
+# A process of tests that ends before its time is a failure, at once: with another in its place, pytest-xdist may wait for ever.
+PYTEST := python -m pytest -n 2 --dist loadfile --max-worker-restart 0
+# What a test may take, in seconds; then it shows where it is and fails. Most take less than one.
+HANGS := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 
 .PHONY: demo test test-long test-oldest parity crosscheck lint coverage docs wheel bench reproduce soak fuzz clean
 
@@ -11,10 +15,10 @@ demo: $(VENV)/.installed
 	$(BIN)/systola solve knapsack:1000-1000 --algorithm sgs-b
 
 test: $(VENV)/.installed-$(EXTRAS)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
+	$(BIN)/$(PYTEST) $(HANGS) -m "not long"
 
 test-long: $(VENV)/.installed-$(EXTRAS)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
+	$(BIN)/$(PYTEST) -m long
 
 # All backends against each other, GPU code executed on the CPU (needs gcc): first what is covered, then the runs.
 parity: $(VENV)/.installed-dev,cu13
@@ -23,10 +27,10 @@ parity: $(VENV)/.installed-dev,cu13
 
 # The same tests with the oldest versions that are allowed; PYTHON must be one that these are made for, 3.10 to 3.12.
 test-oldest: $(OLDEST)/.installed
-	$(OLDEST)/bin/python -m pytest -n 2 --dist loadfile -m "not long"
+	$(OLDEST)/bin/$(PYTEST) -m "not long"
 
 crosscheck: $(VENV)/.installed-$(EXTRAS)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m long tests/crosscheck
+	$(BIN)/$(PYTEST) -m long tests/crosscheck
 
 # Goes on where it was; KILLS=2000 for more.
 KILLS ?= 1000
@@ -41,7 +45,7 @@ lint: $(VENV)/.installed-$(EXTRAS)
 # Lines that Python executed; bodies of compiled kernels are not among them, their naive twins are what tests these.
 coverage: $(VENV)/.installed-$(EXTRAS)
 	mkdir -p build/coverage
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long" --cov --cov-report=term --cov-report=html
+	$(BIN)/$(PYTEST) -m "not long" --cov --cov-report=term --cov-report=html
 
 # The site, in site/; a link, an anchor or a reference that leads nowhere is an error.
 docs: $(VENV)/.installed-docs

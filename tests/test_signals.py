@@ -218,3 +218,22 @@ def test_other_exceptions_are_what_they_are_also_after_an_interruption():
         signal.raise_signal(signal.SIGTERM)
     with pytest.raises(RuntimeError, match="mistake"), ended_by_signals(for_good=False):
         raise RuntimeError("mistake")
+
+
+def test_a_program_that_called_one_which_was_interrupted_goes_on(tmp_path):
+    """A process that has come to the end of the one program is not ended because that did not end at once."""
+    (tmp_path / "calls.py").write_text(
+        "import signal, time\n"
+        "from systola.run.signals import ended_by_signals\n"
+        "try:\n"
+        "    with ended_by_signals(for_good=False):\n"
+        "        try:\n"
+        "            signal.raise_signal(signal.SIGTERM)\n"
+        "        finally:\n"
+        "            time.sleep(0.5)\n"
+        "except KeyboardInterrupt:\n"
+        "    time.sleep(2)\n"
+        "    print('goes on')\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "calls"], cwd=tmp_path, timeout=60, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"goes on\n")

@@ -51,6 +51,7 @@ _holds: list[Interruption | None] = []  # the innermost last; with None, signals
 _before: dict[int, Any] = {}  # handlers, while ours are there
 _exits = False  # whether a process that does not come to its end is ended
 _raised = False  # whether a signal has raised Interrupted in the program that is under way
+_patience: list[threading.Timer] = []  # what ends the program that is under way if it does not come to its end
 
 
 @contextmanager
@@ -145,6 +146,10 @@ def _handled(for_good: bool) -> Iterator[None]:
         written.close()
         watcher.join()
         read.close()
+        while _patience:
+            timer = _patience.pop()
+            if not for_good:  # who called the program goes on
+                timer.cancel()
 
 
 def _hand_back() -> None:
@@ -189,9 +194,10 @@ def _watch(pipe: socket.socket, others: int) -> None:
                 hold.asked = True
                 hold.tell()
         if _exits and _holds[-1] is None:
-            watch = threading.Timer(_PATIENCE, _leave)
-            watch.daemon = True
-            watch.start()
+            timer = threading.Timer(_PATIENCE, _leave)
+            timer.daemon = True
+            _patience.append(timer)
+            timer.start()
 
 
 def _leave() -> None:
