@@ -82,6 +82,7 @@ _cloudpickle = _find("numba", "cloudpickle")
 _dumps = _find("numba.core.serialize", "dumps")
 _make_function = _find("numba._dynfunc", "make_function")
 _runtime = _find("numba.core.runtime", "rtsys")
+_Runtime: Any = type(_runtime)
 
 
 # Options of helpers
@@ -226,7 +227,7 @@ _IS_KEPT = (
 
 def _get_ready_to_load(target: Target) -> None:
     """What compiled code needs of Numba. What the compiler needs beside that takes a quarter of a second to import."""
-    if _has_method(type(_runtime), "initialize", "ctx"):
+    if _has_method(_Runtime, "initialize", "ctx"):
         _runtime.initialize(target)
     else:
         target.refresh()
