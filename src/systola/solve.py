@@ -179,7 +179,8 @@ def solve(
             told = _told_of(engine, instance, assembly.compiled)
             result = make_result(run, replace(told, pool=pool, compiling=probing.seconds + compiling.seconds))
             book.end(result)
-    result.notes.extend(book.notes)
+    result.notes.extend(book.faults)
+    result.faults.extend(book.faults)
     LOG.info("%s, %s, seed %d: %r", instance or problem, engine.name, seed, result)
     for note in result.notes:
         LOG.warning("%s, %s, seed %d: %s", instance or problem, engine.name, seed, note)

@@ -415,7 +415,7 @@ def test_a_full_disk_from_the_start(tmp_path, monkeypatch):
     path = tmp_path / "run.checkpoint"
     result = solve(checkpoint=path, checkpoint_every=0)
     assert story(result) == story(solve())
-    assert result.notes == [f"checkpoint {path} could not be written: {os.strerror(errno.ENOSPC)}"]
+    assert result.notes == result.faults == [f"checkpoint {path} could not be written: {os.strerror(errno.ENOSPC)}"]
     assert not path.exists()
 
 

@@ -296,6 +296,7 @@ def test_a_cap_ends_a_run_and_is_told():
     assert result.stop == "seconds"
     assert not result.repeatable
     assert any("met its cap of 0.3 s before its budget of 1,000,000,000 evaluations" in note for note in result.notes)
+    assert not result.faults
     short = sy.solve(qubo(), Race(ENGINES), stop=Stop(evaluations=3000, cap=60), backend="python")
     assert short.repeatable
     assert short.stop == "evaluations"

@@ -200,11 +200,8 @@ def solve(**options: Any) -> None:
 
 
 def _exit_code(result: Result) -> int:
-    """2 if there are notes but the one that nothing feasible was found, 5 if there is only that one.
-
-    That kernels cannot be kept is no fault of the answer.
-    """
-    if sum(not text.startswith(UNKEPT) for text in result.notes) > (not result.feasible):
+    """2 if something went wrong beside the search, 5 if nothing feasible was found."""
+    if result.faults:
         return 2
     return 0 if result.feasible else 5
 

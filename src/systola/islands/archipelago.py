@@ -54,7 +54,7 @@ class Archipelago:
     reason: str = ""
     failure: Exception | None = None  # what the callback raised
     interruption: Interruption = field(default_factory=Interruption)
-    notes: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
     seconds: float = 0.0
     _ended: bool = False  # by the callback, before the first step
     _asked: float = 0.0  # when a signal last asked for a checkpoint
@@ -127,7 +127,7 @@ class Archipelago:
             try:
                 join_records(self.files.record, max(ranks, len(workers)), len(self.plan), self.identity)
             except OSError as error:
-                self.notes.append(f"the record of arrivals {self.files.record} could not be written: {error.strerror}")
+                self.faults.append(f"the record of arrivals {self.files.record} could not be written: {error.strerror}")
         if self.world:
             self.world.barrier()  # nobody leaves before all is saved
         self._report_progress("done")
@@ -149,29 +149,29 @@ class Archipelago:
             if worker.recorder:
                 worker.recorder.close()
                 if worker.recorder.failure:
-                    self.notes.append(
+                    self.faults.append(
                         f"what arrived could not be noted for {self.files.record}: {worker.recorder.failure}"
                     )
         problem, mine = self.plan.problem, [report_of(deme) for deme in self.demes]
         history = history_of(problem, self.demes)
-        part = ProcessReport(mine, history, [w.reason for w in workers if w.reason], self.notes)
+        part = ProcessReport(mine, history, [w.reason for w in workers if w.reason], self.faults)
         parts = self.world.gather(part) if self.world else [part]
         found = summarise(problem, parts, self.seconds) if parts else None
         self._outcome = self.world.broadcast(found) if self.world else found
         assert self._outcome is not None
         self.reports = sorted((a for p in parts or [part] for a in p.reports), key=lambda a: a.number)
-        self.notes = list(self._outcome.notes)
+        self.faults = list(self._outcome.faults)
         left = self.world.size if self.world else 1
         if left < ranks:
-            self.notes.append(f"{ranks - left} of {ranks} processes failed, and the others went on")
+            self.faults.append(f"{ranks - left} of {ranks} processes failed, and the others went on")
         known = ("interrupted", "target", "callback", "seconds")
         self.reason = next((r for r in known if r in self._outcome.reasons), "") or self._ran_out(self._outcome)
 
     def _report_failures(self, failures: list[str]) -> None:
         """Why the last checkpoint could not be written, or nothing, if it could."""
         told = f"the checkpoint {self.files.checkpoint} could not be written: "
-        kept = [note for note in self.notes if not note.startswith(told)]
-        self.notes = kept + [told + failure for failure in dict.fromkeys(failures)]
+        kept = [fault for fault in self.faults if not fault.startswith(told)]
+        self.faults = kept + [told + failure for failure in dict.fromkeys(failures)]
 
     def _digest(self, saved: SavedSet | None) -> int:
         """Differs between processes that are about to make different runs."""
@@ -245,7 +245,7 @@ class Archipelago:
             else:
                 deme.start()
             self.demes.append(deme)
-            self.notes.append(f"deme {number} was taken over at step {deme.step}, after a process had failed")
+            self.faults.append(f"deme {number} was taken over at step {deme.step}, after a process had failed")
         return [owners[number] for number in range(len(self.plan))]
 
     def _make(self, number: int) -> Deme:

@@ -60,7 +60,7 @@ class ProcessReport:
     reports: list[DemeReport]
     history: list[DemeEvent]
     reasons: list[str]
-    notes: list[str]
+    faults: list[str]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Outcome:
     trace: Trace
     counts: dict[str, Any]
     reasons: list[str]
-    notes: list[str]
+    faults: list[str]
 
 
 def summarise(problem: Problem, parts: list[ProcessReport], seconds: float) -> Outcome:
@@ -88,7 +88,7 @@ def summarise(problem: Problem, parts: list[ProcessReport], seconds: float) -> O
         _trace_of(problem, reports, [event for part in parts for event in part.history]),
         _count(reports, seconds),
         [reason for part in parts for reason in part.reasons],
-        [note for part in parts for note in part.notes],
+        [fault for part in parts for fault in part.faults],
     )
 
 

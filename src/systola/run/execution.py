@@ -75,7 +75,7 @@ class Execution(Protocol):
         ...
 
     @property
-    def notes(self) -> list[str]:
+    def faults(self) -> list[str]:
         """What went wrong without ending the run."""
         ...
 

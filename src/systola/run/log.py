@@ -176,7 +176,7 @@ class RunLog:
             self._close()
 
     @property
-    def notes(self) -> list[str]:
+    def faults(self) -> list[str]:
         """What a result says of its log: nothing, if it is whole."""
         return [f"the log {self.path} could not be written: {self.failure}"] if self.failure else []
 

@@ -37,7 +37,7 @@ class Run:
     trace: Trace = field(default_factory=Trace, init=False)
     reason: str = field(default="", init=False)
     failure: Exception | None = field(default=None, init=False)
-    notes: list[str] = field(default_factory=list, init=False)
+    faults: list[str] = field(default_factory=list, init=False)
     interruption: Interruption = field(default_factory=Interruption, init=False)
     on_kernel: Callable[[str], None] | None = field(default=None, init=False)  # is told which one is compiled
     _earlier: float = field(default=0.0, init=False)
@@ -246,13 +246,13 @@ class Run:
         if saved is None:
             return
         state, arrays = saved
-        self.notes = [n for n in self.notes if not n.startswith("checkpoint")]
+        self.faults = [f for f in self.faults if not f.startswith("checkpoint")]
         try:
             write_checkpoint(self.checkpoint, state, arrays)
             self._saved_step = self.search.step
         except OSError as error:
             # The run is worth more than its checkpoint: go on, try again next time, and say so at the end.
-            self.notes.append(f"checkpoint {self.checkpoint} could not be written: {error.strerror}")
+            self.faults.append(f"checkpoint {self.checkpoint} could not be written: {error.strerror}")
 
     def saved(self) -> Saved | None:
         """What a checkpoint holds; None if there is no whole step to go on from."""

@@ -127,7 +127,7 @@ def make_result(run: Execution, told: Told) -> Result:
         check_exactly(problem, decisions, plain, run.stop.seconds)
     measures = again
     broken = violation_of(problem, measures)
-    notes = list(dict.fromkeys([*run.notes, *(search.notes if search else ()), *filter(None, [why_unkept()])]))
+    notes = list(dict.fromkeys([*run.faults, *(search.notes if search else ()), *filter(None, [why_unkept()])]))
     if run.stop.cap is not None and run.reason == "seconds":
         notes.append(explain_cap(run.stop))
     if search and search.step == 0 and run.reason == "evaluations":
@@ -176,5 +176,6 @@ def make_result(run: Execution, told: Told) -> Result:
         compile_seconds=told.compiling,
         names=labels_of(problem),
         notes=notes,
+        faults=list(run.faults),
         versions={"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
     )

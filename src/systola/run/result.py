@@ -32,7 +32,7 @@ _KINDS: dict[str, type] = {
     **dict.fromkeys(_TEXTS, str),
     **dict.fromkeys(("parameters", "limits", "versions"), dict),
     **dict.fromkeys(("feasible", "repeatable"), bool),
-    "notes": list,
+    **dict.fromkeys(("notes", "faults"), list),
 }
 _COUNTS = ("seed", "evaluations", "iterations", "threads")
 _SHOWN = 60  # characters of a wrong value in a message
@@ -76,6 +76,9 @@ class Result:
         was nothing left to do; memory if an exact engine met its limit of that.
     repeatable : bool
         Whether the same call gives the same result bit for bit; a budget in seconds does not.
+    notes, faults : lists of str
+        Remarks on the run; those of them that say what went wrong beside the search, such as a checkpoint that could
+        not be written.
     """
 
     instance: str
@@ -109,6 +112,7 @@ class Result:
     compile_seconds: float = 0.0
     names: Labels | None = None
     notes: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     version: str = __version__
 
