@@ -101,8 +101,8 @@ def link(problem: Problem, engines: Iterable[Engine], measures: int, dtype: DTyp
         "objective" if compared.result is None else _number(compared.result),
         "none" if broken.result is None else _number(broken.result),
     )
-    fields = evaluated.address, compared.address, broken.address, located.address, senses_of(problem)[0]
-    return Link(kind, fields, (room, record))
+    addresses = evaluated.address, compared.address, broken.address, located.address
+    return Link(kind, (*addresses, senses_of(problem)[0]), (room, record))
 
 
 def _is_of(cls: type, package: str) -> bool:

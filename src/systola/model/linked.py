@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from numba import types
@@ -65,6 +66,7 @@ class LinkKind:
     fitness: FitnessKind
     violation: ViolationKind
 
+    @cache  # noqa: B019 - there are nine of them
     def record(self) -> Any:
         """The type of the records of such problems; dispatched functions know it then."""
         made = record_type(f"{_STEM}_{self.fitness}_{self.violation}", _FIELDS)
