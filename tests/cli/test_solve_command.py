@@ -454,7 +454,7 @@ def test_exit_codes_of_the_process(tmp_path):
         return done.returncode
 
     assert code("solve", "mmdp:120", "--iterations", 2, "--json") == 0
-    assert code("solve", "mmdp:120", "--algorithm", "sa", "--evaluations", 2, "--json") == 0  # with a note
+    assert code("solve", "mmdp:120", "--algorithm", "sa", "--evaluations", 4, "--json") == 0  # with a note
     assert code("solve", *SMALL, "--iterations", 2, "--json") == 5
     assert code("solve", "missing.txt") == 2
     assert code("solve", *SMALL, "--iterations", 2, "--output", tmp_path) == 2

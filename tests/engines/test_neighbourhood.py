@@ -69,7 +69,7 @@ def pairs():
         yield pytest.param(name, options, id=f"{name}-{engine.name}", marks=pytest.mark.long if is_long else [])
 
 
-@pytest.mark.parametrize(("name", "options"), pairs())
+@pytest.mark.parametrize(("name", "options"), list(pairs()))
 def test_equals_naive_twin(name, options):
     problem, engine = PROBLEMS[name], sy.SNS(*options)
     n = space_of(problem).n
