@@ -92,47 +92,37 @@ def _gains(bh: Any, bv: Any, swapped: Any) -> Any:
 
 
 @inlined
-def _cut_first(x: Any, prefix: Any, h: Any, v: Any, a: Any, b: Any, wa: Any) -> Any:
-    """(Lead of v before the first whole block, which block that is, what each child gains in the block cut at a).
+def _changes(x: Any, prefix: Any, h: Any, v: Any, a: Any, b: Any, m: Any, windows: Any) -> Any:
+    """What the children gain, by part; a, b, m lie in these windows.
 
-    The place a lies in window wa.
+    (lead of v before the first whole block, lead within the whole blocks, then for each child the gains of the
+    blocks cut at a and at b, and of the flip of bit m). No branches, to become vector code over many pairs of parents.
     """
+    wa, wb, wm = windows
     in_a = a - _WINDOW * wa
-    cut = _block_number(in_a)
+    cut_a = _block_number(in_a)
     first = _block_number(in_a + 5)
+    in_b = b - _WINDOW * wb
+    cut_b = _block_number(in_b)
     window_h = _window(x, h, wa)
     window_v = _window(x, v, wa)
     start = np.int64(prefix[v, wa]) - np.int64(prefix[h, wa])
     start += _value_of_blocks(window_v, first) - _value_of_blocks(window_h, first)
     # A block that a cuts ends the exchange there, or where b cuts it, too.
-    block = _WINDOW * wa + 6 * cut
-    swapped = ones_below(_clip(b - block)) & ~ones_below(in_a - 6 * cut)
-    swapped = swapped if first > cut else np.uint64(0)
-    shift = np.uint64(6 * cut)
-    gain_h, gain_v = _gains((window_h >> shift) & np.uint64(63), (window_v >> shift) & np.uint64(63), swapped)
-    return start, _BLOCKS * wa + first, gain_h, gain_v
-
-
-@inlined
-def _cut_last(x: Any, prefix: Any, h: Any, v: Any, b: Any, wb: Any, start: Any, first: Any) -> Any:
-    """(Lead of v within the whole blocks, what each child gains in the block cut at b), b in window wb."""
-    in_b = b - _WINDOW * wb
-    cut = _block_number(in_b)
+    block = _WINDOW * wa + 6 * cut_a
+    swapped = ones_below(_clip(b - block)) & ~ones_below(in_a - 6 * cut_a)
+    swapped = swapped if first > cut_a else np.uint64(0)
+    shift = np.uint64(6 * cut_a)
+    cut_ah, cut_av = _gains((window_h >> shift) & np.uint64(63), (window_v >> shift) & np.uint64(63), swapped)
     window_h = _window(x, h, wb)
     window_v = _window(x, v, wb)
-    whole = _BLOCKS * wb + cut >= first
+    whole = _BLOCKS * wb + cut_b >= _BLOCKS * wa + first
     lead = np.int64(prefix[v, wb]) - np.int64(prefix[h, wb]) - start
-    lead += _value_of_blocks(window_v, cut) - _value_of_blocks(window_h, cut)
+    lead += _value_of_blocks(window_v, cut_b) - _value_of_blocks(window_h, cut_b)
     lead = lead if whole else np.int64(0)
-    swapped = ones_below(in_b - 6 * cut) if whole else np.uint64(0)
-    shift = np.uint64(6 * cut)
-    gain_h, gain_v = _gains((window_h >> shift) & np.uint64(63), (window_v >> shift) & np.uint64(63), swapped)
-    return lead, gain_h, gain_v
-
-
-@inlined
-def _turn(x: Any, h: Any, v: Any, a: Any, b: Any, m: Any, wm: Any) -> Any:
-    """What each child gains by the flip of bit m, in window wm, after a <= place < b are exchanged."""
+    swapped = ones_below(in_b - 6 * cut_b) if whole else np.uint64(0)
+    shift = np.uint64(6 * cut_b)
+    cut_bh, cut_bv = _gains((window_h >> shift) & np.uint64(63), (window_v >> shift) & np.uint64(63), swapped)
     in_m = m - _WINDOW * wm
     turned = _block_number(in_m)
     block = _WINDOW * wm + 6 * turned
@@ -143,7 +133,14 @@ def _turn(x: Any, h: Any, v: Any, a: Any, b: Any, m: Any, wm: Any) -> Any:
     bh ^= change
     bv ^= change
     turn = np.uint64(1) << np.uint64(in_m - 6 * turned)
-    return _value_of_block(bh ^ turn) - _value_of_block(bh), _value_of_block(bv ^ turn) - _value_of_block(bv)
+    turn_h = _value_of_block(bh ^ turn) - _value_of_block(bh)
+    turn_v = _value_of_block(bv ^ turn) - _value_of_block(bv)
+    return start, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v
+
+
+@inlined
+def _windows(a: Any, b: Any, m: Any) -> Any:
+    return a // _WINDOW, b // _WINDOW, m // _WINDOW
 
 
 def _init_prefix(self: Any, x: Any, row: Any, prefix: Any) -> None:
@@ -156,9 +153,7 @@ def _init_prefix(self: Any, x: Any, row: Any, prefix: Any) -> None:
 def _cross(s: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any, row_h: Any, row_v: Any) -> None:
     """See `model.incremental.cross_segments`."""
     x, scores, prefix, trial = s.population.x, s.population.scores, s.population.prefix, s.lanes.trial
-    wa = np.int64(plan[cell, 0]) // _WINDOW
-    wb = np.int64(plan[cell, 1]) // _WINDOW
-    wm = np.int64(plan[cell, 2]) // _WINDOW
+    windows = _windows(np.int64(plan[cell, 0]), np.int64(plan[cell, 1]), np.int64(plan[cell, 2]))
     h = np.uint64(h)
     v = np.uint64(v)
     cell = np.uint64(cell)
@@ -168,9 +163,7 @@ def _cross(s: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any, row_h: Any, row
         a = np.int64(plan[cell + k, 0])
         b = np.int64(plan[cell + k, 1])
         m = np.int64(plan[cell + k, 2])
-        start, first, cut_ah, cut_av = _cut_first(x, prefix, h + k, v + k, a, b, wa)
-        lead, cut_bh, cut_bv = _cut_last(x, prefix, h + k, v + k, b, wb, start, first)
-        turn_h, turn_v = _turn(x, h + k, v + k, a, b, m, wm)
+        _, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v = _changes(x, prefix, h + k, v + k, a, b, m, windows)
         trial[row_h + k, 0] = scores[h + k, 0] + lead + cut_ah + cut_bh + turn_h
         trial[row_v + k, 0] = scores[v + k, 0] - lead + cut_av + cut_bv + turn_v
 
@@ -178,9 +171,7 @@ def _cross(s: Any, h: Any, v: Any, n: Any, plan: Any, cell: Any, row_h: Any, row
 def _update_prefix(s: Any, h: Any, v: Any, a: Any, b: Any, m: Any, keep_h: Any, keep_v: Any) -> None:
     """See `model.incremental.update_prefix`."""
     x, prefix = s.population.x, s.population.prefix
-    start, first, cut_ah, cut_av = _cut_first(x, prefix, h, v, a, b, a // _WINDOW)
-    lead, cut_bh, cut_bv = _cut_last(x, prefix, h, v, b, b // _WINDOW, start, first)
-    turn_h, turn_v = _turn(x, h, v, a, b, m, m // _WINDOW)
+    start, lead, cut_ah, cut_av, cut_bh, cut_bv, turn_h, turn_v = _changes(x, prefix, h, v, a, b, m, _windows(a, b, m))
     for k in range(min(a, m) // _WINDOW + 1, prefix.shape[1]):
         at = k * _WINDOW
         change_h = np.int64(0)
