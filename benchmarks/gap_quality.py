@@ -6,11 +6,11 @@ python benchmarks/gap_quality.py ../shared/instances/gap/e*00 --seconds 60
 from __future__ import annotations
 
 import argparse
-import csv
 import statistics
 from pathlib import Path
 
 import systola as sy
+from listed import listed
 from systola.formats.catalog import open_instance
 from systola.model.problem import senses_of
 
@@ -44,17 +44,6 @@ def main() -> None:
             f"{statistics.mean(r.seconds for r in results):>11.2f}",
             flush=True,
         )
-
-
-def listed(spec: str) -> int | None:
-    """The best known cost in a BEST.csv beside the file."""
-    path, _, number = spec.partition("#")
-    name = Path(path).stem + (f"-{number}" if number else "")
-    table = Path(path).parent / "BEST.csv"
-    if not table.exists():
-        return None
-    with table.open() as lines:
-        return next((int(row["best_known"]) for row in csv.DictReader(lines) if row["name"] == name), None)
 
 
 if __name__ == "__main__":

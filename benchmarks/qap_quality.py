@@ -10,13 +10,14 @@ import statistics
 from pathlib import Path
 
 import systola as sy
+from listed import listed
 from systola.formats.catalog import open_instance
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "files", nargs="+", help="QAPLIB files with their .sln beside them, or qap:grid-5x6 and the like"
+        "files", nargs="+", help="QAPLIB files with their .sln or a BEST.csv beside them, or qap:grid-5x6 and the like"
     )
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=60.0)
@@ -24,16 +25,17 @@ def main() -> None:
     print(f"{'instance':<20}{'best known':>12}{'hits':>8}{'worst gap':>12}{'mean s':>9}{'most s':>9}")
     for spec in args.files:
         found = open_instance(spec)
-        if found.best_known is None:
+        known = found.best_known if found.best_known is not None else listed(spec)
+        if known is None:
             raise SystemExit(f"no best known value of {spec}")
         sy.solve(found.problem, stop=sy.Iterations(1))  # compiles
-        stop = sy.Seconds(args.seconds) | sy.Target(found.best_known)
+        stop = sy.Seconds(args.seconds) | sy.Target(known)
         results = [sy.solve(found.problem, stop=stop, seed=seed) for seed in range(1, args.runs + 1)]
-        hits = sum(r.objective <= found.best_known for r in results)
-        worst = max(r.objective for r in results) / max(found.best_known, 1) - 1 if found.best_known else 0.0
+        hits = sum(r.objective <= known for r in results)
+        worst = max(r.objective for r in results) / max(known, 1) - 1 if known else 0.0
         seconds = [r.seconds for r in results]
         print(
-            f"{Path(found.name).stem:<20}{found.best_known:>12}{hits:>5}/{args.runs}{worst:>12.3%}"
+            f"{Path(found.name).stem:<20}{known:>12}{hits:>5}/{args.runs}{worst:>12.3%}"
             f"{statistics.mean(seconds):>9.2f}{max(seconds):>9.2f}",
             flush=True,
         )
