@@ -171,7 +171,7 @@ class ProgramSearch(Search):
         encoding, space = self.problem.encoding, space_of(self.problem)
         for decisions in encoding.load(space, encoding.store(space, solutions)):
             if self._note(np.array(decisions)) and self._is_feasible() and self._process and has_highspy():
-                self._process.send(self.program.encode(decisions.astype(np.int64)))
+                self._process.post(self.program.encode(decisions.astype(np.int64)))
 
     def stop(self, at_once: bool = False) -> None:
         self._asked = True

@@ -133,11 +133,14 @@ def put_record(typing: Any, record: Any, address: Any) -> Any:
 
 def _call(context: Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]) -> Any:
     """Call what is at the first argument, compiled for the others: where a record lies, vectors, the last with gaps."""
-    result, (_, located, *vectors) = signature.return_type, signature.args
-    told = [located, *vectors[:-1], types.Array(vectors[-1].dtype, 1, "A")]
+    result, (_, located, *kinds) = signature.return_type, signature.args
+    told = [located, *kinds[:-1], types.Array(kinds[-1].dtype, 1, "A")]
     convention = context.call_conv
+    # Vectors outlive the call: to count references of them would only cost time, and more where threads share one.
+    vectors = [_disown(context, builder, *one) for one in zip(told[1:], args[2:], strict=True)]
     function = convention.get_function_type(result, told)
-    status, value = convention.call_function(builder, _pointer(builder, args[0], function), result, told, args[1:])
+    place = _pointer(builder, args[0], function)
+    status, value = convention.call_function(builder, place, result, told, [args[1], *vectors])
     with builder.if_then(status.is_error, likely=False):
         convention.return_status_propagate(builder, status)
     return value

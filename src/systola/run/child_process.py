@@ -41,12 +41,35 @@ class ChildProcess(Generic[Message]):
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         self._is_ended = False
+        self._newest: Message | None = None  # not told yet
+        self._lock = threading.Lock()
+        self._courier: threading.Thread | None = None
         theirs.close()  # so that its death is the end of the pipe
 
     def send(self, message: Message) -> None:
         """Tell it something; if it has died, the end of the pipe will tell."""
         with suppress(OSError):
             self.pipe.send(message)
+
+    def post(self, message: Message) -> None:
+        """Tell it something as soon as it listens, without waiting for that; or only what is posted after it.
+
+        A pipe holds little. Who waits until there is room, while the other one waits, too, waits for ever.
+        """
+        with self._lock:
+            self._newest = message
+            if self._courier is None:
+                self._courier = threading.Thread(target=self._deliver, daemon=True)
+                self._courier.start()
+
+    def _deliver(self) -> None:
+        while True:
+            with self._lock:
+                message, self._newest = self._newest, None
+                if message is None:
+                    self._courier = None
+                    return
+            self.send(message)
 
     def receive(self) -> Any:
         """What it says, which is never None; None if it is dead."""
@@ -79,6 +102,10 @@ class ChildProcess(Generic[Message]):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.join()
+        with self._lock:
+            courier, self._newest = self._courier, None
+        if courier:
+            courier.join()  # nobody listens any more: it has noticed
         self.pipe.close()
 
 
