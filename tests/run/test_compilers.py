@@ -138,6 +138,29 @@ def test_jobs_that_others_do_are_given_up_when_they_are_ended(jobs):
     assert compilers.busy == 0
 
 
+# Compiles nothing, and takes a second for it.
+SLOW = "import sys, time; sys.stdin.buffer.read(8); time.sleep(1); print('.', end='', flush=True); sys.stdin.read()"
+
+
+def test_what_is_compiled_when_a_run_ends_is_finished_for_the_next_one(jobs, monkeypatch):
+    monkeypatch.setattr(compiler_process, "_PROGRAM", SLOW)
+    first, second = Compilers(2), Compilers(2)
+    first.begin(jobs[:1])
+    deadline = time.monotonic() + 10
+    plan, kernels = KernelPlan(OneMax(8), RS(size=4), 1, int), {"_plus": jobs[0].call}
+    while not second.jobs(plan, kernels)[0].is_begun and time.monotonic() < deadline:
+        time.sleep(0.01)
+    first.end()
+    again = second.jobs(plan, kernels)
+    assert again[0].over is jobs[0].over
+    assert not again[0].over.is_set()
+    second.begin(again)
+    assert second.busy == 0  # which waits for what the other one has begun
+    assert again[0].over.wait(timeout=10)
+    assert not second.jobs(plan, kernels)[0].is_begun
+    second.end()
+
+
 def test_a_plan_of_users_classes_is_told_by_value():
     told = describe(KernelPlan(OneMax(8), RS(size=4), 1, int))
     assert told is not None

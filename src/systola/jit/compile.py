@@ -63,9 +63,14 @@ def compile_for(call: Call) -> None:
 _compiled: set[tuple[Dispatcher, Any]] = set()  # many runs have arguments of the same kinds, and a look takes its time
 
 
+def key_of(call: Call) -> tuple[Dispatcher, Any]:
+    """Equal for calls that the same compiled code serves."""
+    return call.kernel, kind_of(call.arguments)
+
+
 def is_compiled(call: Call) -> bool:
     """Whether a kernel was compiled before, and is loaded or on disk."""
-    key = call.kernel, kind_of(call.arguments)
+    key = key_of(call)
     if key not in _compiled and is_at_hand(call.kernel, tuple(numba.typeof(argument) for argument in call.arguments)):
         _compiled.add(key)
     return key in _compiled

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import numba
 
 from systola.jit.cache import cache_folder
-from systola.jit.compile import Call, compile_for, is_compiled
+from systola.jit.compile import Call, compile_for, is_compiled, key_of
 from systola.run.compiler_process import CompilerProcess, KernelPlan, describe
 
 Tell = Callable[[str], None]  # is told which kernel is next: "kernel 2 of 4: ..."
+
+
+# What other processes compile at the moment, also for runs that are over: the next one must not begin it anew.
+_under_way: dict[Any, threading.Event] = {}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_under_way.clear)  # nobody would tell a fork that it is over
 
 
 def tell_nobody(what: str) -> None:
@@ -31,6 +39,7 @@ class Job:
     engine: str
     plan: bytes | None  # for another process, if it can be told
     over: threading.Event = field(default_factory=threading.Event)  # another process has done it, or nobody will
+    is_begun: bool = False  # by another process, for a run before this one
 
     def finish(self) -> None:
         """Have it here: from disk, if another process has compiled it; else it is compiled now."""
@@ -71,7 +80,11 @@ class Compilers:
         """Those of a session's kernels that are neither loaded nor on disk."""
         missing = {name: call for name, call in kernels.items() if not is_compiled(call)}
         told = describe(plan) if missing and self._others and cache_folder() is not None else None
-        return [Job(call, name, plan.engine.name, told) for name, call in missing.items()]
+        made = []
+        for name, call in missing.items():
+            begun = _under_way.get(key_of(call))
+            made.append(Job(call, name, plan.engine.name, told, begun or threading.Event(), begun is not None))
+        return made
 
     def compile(self, jobs: Sequence[Job], tell: Tell) -> None:
         """Do all of these jobs: the first one here, others wherever there is time."""
@@ -101,6 +114,7 @@ class Compilers:
         self._hand_out(jobs)
 
     def _hand_out(self, jobs: Sequence[Job]) -> None:
+        jobs = [job for job in jobs if not job.is_begun]
         with self._lock:
             self._waiting.extend(jobs)
         wanted = min(self._others, sum(job.plan is not None for job in jobs)) - self.busy
@@ -113,10 +127,10 @@ class Compilers:
             self._leave()
 
     def end(self) -> None:
-        """End the other processes, whatever they are at."""
+        """Begin nothing more. Others finish the kernel they are at: a short run after this one needs it, too."""
         self._is_ended = True
         self._leave()
-        for process in [*self._idle, *self._at_work]:
+        for process in self._idle:
             process.end()
         self._idle.clear()
 
@@ -141,7 +155,9 @@ class Compilers:
         alive = True
         while alive and (job := self._next()):
             self._begun += 1
+            _under_way[key_of(job.call)] = job.over
             alive = process.compile(job.plan or b"", job.name)
+            _under_way.pop(key_of(job.call), None)
             job.over.set()
         self._at_work.remove(process)
         process.end()
