@@ -136,7 +136,7 @@ def _call(context: Context, builder: ir.IRBuilder, signature: Signature, args: l
     result, (_, located, *kinds) = signature.return_type, signature.args
     told = [located, *kinds[:-1], types.Array(kinds[-1].dtype, 1, "A")]
     convention = context.call_conv
-    # Vectors outlive the call: to count references of them would only cost time, and more where threads share one.
+    # Without their owners, which outlive the call: nobody needs to count references of them, and it is faster.
     vectors = [_disown(context, builder, *one) for one in zip(told[1:], args[2:], strict=True)]
     function = convention.get_function_type(result, told)
     place = _pointer(builder, args[0], function)
