@@ -24,7 +24,7 @@ from systola.model.rng import below, numbers
 from systola.problems.generalized_assignment.improvement import move_job
 from systola.problems.limits import exact_sum
 from systola.simd.bits import lowest_one
-from systola.simd.rows import part
+from systola.simd.rows import part, unsigned
 
 RANKS = 10  # agents that come into question for a job
 _EJECTIONS = 3  # in a chain, at most
@@ -101,17 +101,17 @@ def _place(jobs: Any, agents: Any, which: Any) -> Any:
 
 @inlined
 def _regret(guide: Any, job: Any, agent: Any) -> Any:
-    return np.int64(guide[job, agent, 0])
+    return np.int64(guide[unsigned(job), unsigned(agent), 0])
 
 
 @inlined
 def _load(guide: Any, job: Any, agent: Any) -> Any:
-    return np.int64(guide[job, agent, 1])
+    return np.int64(guide[unsigned(job), unsigned(agent), 1])
 
 
 @inlined
 def _ranked(guide: Any, job: Any, agents: Any, rank: Any) -> Any:
-    return np.int64(guide[job, agents + (rank >> 1), rank & 1])
+    return np.int64(guide[unsigned(job), unsigned(agents + (rank >> 1)), unsigned(rank & 1)])
 
 
 @inlined
