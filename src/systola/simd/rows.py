@@ -43,6 +43,13 @@ def _narrow(value: Any, like: Any) -> Any:
     return lambda value, like: np.int64(value)
 
 
+@inlined
+def unsigned(place: Any) -> Any:
+    """The same place in an array. Of a signed one compiled code asks, at every access, whether it counts from the end,
+    which takes as long as simple loops themselves."""
+    return np.uint64(place)
+
+
 def part(array: Any, at: Any, length: Any) -> Any:
     """The numbers array[at], ..., array[at + length - 1], where they are: all of them must exist.
 

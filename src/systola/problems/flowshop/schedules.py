@@ -16,7 +16,7 @@ import numpy as np
 from systola.jit.compile import called, inlined
 from systola.model.objective import better
 from systola.problems.flowshop.simd import COUNTS, breadth, meet, pass_job, pass_run
-from systola.simd.rows import VECTOR_WIDTH, narrow, padded, part
+from systola.simd.rows import VECTOR_WIDTH, narrow, padded, part, unsigned
 
 MAKESPAN, TARDINESS = 0, 1  # measures are counted so; tardy jobs and flow time come after
 _NOWHERE = -1
@@ -59,14 +59,14 @@ def _look_ahead(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, first: An
         now = np.int64(problem.ready[job])
         for k in range(m):
             place = at + k * width + t
-            now = max(now, np.int64(lines[place])) + problem.lengths[job * m + k]
-            lines[place + 1] = narrow(now, lines)
+            now = max(now, np.int64(lines[unsigned(place)])) + problem.lengths[unsigned(job * m + k)]
+            lines[unsigned(place + 1)] = narrow(now, lines)
         place = at + m * width + t
-        lines[place + 1] = narrow(lines[place] + max(0, now - problem.ends[job]), lines)
+        lines[unsigned(place + 1)] = narrow(lines[unsigned(place)] + max(0, now - problem.ends[job]), lines)
         place += width
-        lines[place + 1] = narrow(lines[place] + (1 if now > problem.ends[job] else 0), lines)
+        lines[unsigned(place + 1)] = narrow(lines[unsigned(place)] + (1 if now > problem.ends[job] else 0), lines)
         place += width
-        lines[place + 1] = narrow(lines[place] + now - problem.ready[job], lines)
+        lines[unsigned(place + 1)] = narrow(lines[unsigned(place)] + now - problem.ready[job], lines)
 
 
 @called
@@ -87,8 +87,8 @@ def _look_back(problem: Any, lines: Any, at: Any, jobs: Any, of: Any, first: Any
         left = np.int64(0)
         for k in range(m - 1, -1, -1):
             place = tails + k * width + t
-            left = max(left, np.int64(lines[place + 1])) + problem.lengths[job * m + k]
-            lines[place] = narrow(left, lines)
+            left = max(left, np.int64(lines[unsigned(place + 1)])) + problem.lengths[unsigned(job * m + k)]
+            lines[unsigned(place)] = narrow(left, lines)
         lines[ends + t] = narrow(max(np.int64(lines[ends + t + 1]), problem.ready[job] + left), lines)
 
 
@@ -150,7 +150,7 @@ def _try_places(problem: Any, job: Any, first: Any, last: Any, count: Any, work:
     front = part(work, 0, at)
     for k in range(m + COUNTS):
         for lane in range(breadth(work)):
-            front[VECTOR_WIDTH * k + lane] = work[at + k * width + first + lane]
+            front[unsigned(VECTOR_WIDTH * k + lane)] = work[unsigned(at + k * width + first + lane)]
     pass_job(front, last - first, part(problem.lengths, job * m, m), problem.ends[job], problem.ready[job])
     if problem.alone:  # Taillard's acceleration: what comes after is known
         tails = at + (m + COUNTS) * width + first
@@ -199,13 +199,13 @@ def _added_idle_time(problem: Any, job: Any, place: Any, count: Any, work: Any) 
     now = np.int64(problem.ready[job])  # when the job leaves a machine
     later = np.int64(problem.ready[follower]) if place < count else now  # and when the next one does
     for k in range(m):
-        free = np.int64(work[lines + k * width])
+        free = np.int64(work[unsigned(lines + k * width)])
         begin = max(now, free)
-        now = begin + problem.lengths[job * m + k]
+        now = begin + problem.lengths[unsigned(job * m + k)]
         total += begin - free
         if place < count:
-            length = problem.lengths[follower * m + k]
-            total += max(later - now, np.int64(0)) - (np.int64(work[lines + k * width + 1]) - length - free)
+            length = problem.lengths[unsigned(follower * m + k)]
+            total += max(later - now, np.int64(0)) - (np.int64(work[unsigned(lines + k * width + 1)]) - length - free)
             later = max(later, now) + length
     return total
 
@@ -234,10 +234,13 @@ def best_insertion(self: Any, x: Any, count: Any, item: Any, work: Any, measures
     place = np.int64(_NOWHERE)
     idle = np.int64(_NOWHERE)  # of the place found, if that was asked for
     together = breadth(work)
+    makespans = part(work, VECTOR_WIDTH * (m - 1), VECTOR_WIDTH)  # of the schedules side by side, if that is all
     for first in range(0, count + 1, together):
         last = first + 1 if together == 1 else min(first + together, count + 1)
         _try_places(self, np.int64(item), first, last, count, work)
         for lane in range(last - first):
+            if self.alone and place != _NOWHERE and makespans[unsigned(lane)] > measures[0, 0]:
+                continue
             _report(self, work, lane, measures[1])
             found = place == _NOWHERE or better(self, measures[1], measures[0])
             waits = np.int64(_NOWHERE)
