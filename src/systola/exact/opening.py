@@ -51,8 +51,8 @@ def open_proof(
     problem: Problem, engine: Proof, stop: Stop, search: EngineSearch, measure: Callable[[Array], Array]
 ) -> ProofSearch:
     """An exact method beside the search of an engine."""
-    prover = ProgramSearch(problem, measure, 1, _seconds(stop))
-    return ProofSearch(search, prover, engine.engine.name)
+    seconds = _seconds(stop)
+    return ProofSearch(search, ProgramSearch(problem, measure, 1, seconds), engine.engine.name, seconds)
 
 
 def open_exact(

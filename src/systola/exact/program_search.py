@@ -62,6 +62,11 @@ class ProgramSearch(Search):
         return "cpu"
 
     @property
+    def tells_on_the_way(self) -> bool:
+        """Whether solutions and bounds are known before the end."""
+        return has_highspy()
+
+    @property
     def threads(self) -> int:
         return max(1, self._threads)
 
