@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import numpy as np
 
@@ -55,3 +58,41 @@ def test_it_can_be_ended_while_something_is_on_its_way():
     child.end()
     assert time.perf_counter() - began < 5
     assert child.exit_code is not None
+
+
+UNGUARDED = """
+import sys
+import numpy as np
+import systola as sy
+from systola.formats import open_instance
+from systola.run.child_process import ChildProcess
+from tests_of_child_process import never_listen
+
+print("begun", flush=True)
+"""
+SOLVED = """
+problem = open_instance("mkp:500x30").problem  # more data than a pipe holds
+print(sy.solve(problem, "proof", stop=sy.Seconds(1), seed=1).feasible)
+"""
+DEAD = """
+child = ChildProcess(never_listen, np.zeros(1_000_000), imports_main=True)
+print(child.receive())
+child.end()
+"""
+
+
+def run_script(folder, text):
+    (folder / "tests_of_child_process.py").write_text(Path(__file__).read_text())
+    (folder / "script.py").write_text(UNGUARDED + text)
+    return subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+def test_a_script_without_a_guard_is_not_executed_again_by_processes_that_do_not_need_it(tmp_path):
+    ended = run_script(tmp_path, SOLVED)
+    assert (ended.returncode, ended.stdout) == (0, "begun\nTrue\n"), ended.stderr
+
+
+def test_nobody_waits_for_one_that_dies_when_it_executes_the_script(tmp_path):
+    ended = run_script(tmp_path, DEAD)
+    assert (ended.returncode, ended.stdout) == (0, "begun\nbegun\nNone\n"), ended.stderr
+    assert "bootstrapping phase" in ended.stderr

@@ -34,7 +34,7 @@ class _Worker:
     """A process, and what it is at."""
 
     def __init__(self, described: bytes) -> None:
-        self.child: ChildProcess[bytes | Array] = ChildProcess(_serve)
+        self.child: ChildProcess[bytes | Array] = ChildProcess(_serve, imports_main=True)
         self.child.send(described)
         self.is_ready = False
         self.tasks: deque[_Task] = deque()  # the first is the one that it is at

@@ -96,7 +96,7 @@ class _Worker(Generic[Task, Outcome]):
     """A process with a task."""
 
     def __init__(self, do: Callable[[Task], Outcome], task: Task) -> None:
-        self._child: ChildProcess[Task] = ChildProcess(_serve, do)
+        self._child: ChildProcess[Task] = ChildProcess(_serve, do, imports_main=True)
         self.pipe, self.end, self.explain = self._child.pipe, self._child.end, self._child.explain
         self.give(task)
 

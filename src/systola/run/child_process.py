@@ -5,12 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from multiprocessing import connection, resource_tracker
 from multiprocessing.connection import Connection
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, Generic, TypeVar
 
 _STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -27,17 +28,21 @@ class ChildProcess(Generic[Message]):
     ----------
     serve
         What it does, a function of a module: it is given its end of the pipe, and the arguments.
+    imports_main
+        Whether it needs what is defined in the user's script. It executes that script then, all that is not under
+        `if __name__ == "__main__":`.
     """
 
-    def __init__(self, serve: Callable[..., None], *arguments: Any) -> None:
+    def __init__(self, serve: Callable[..., None], *arguments: Any, imports_main: bool = False) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_begin, args=(serve, theirs, *arguments), daemon=True)
+        self._process = context.Process(target=_begin, args=(theirs,), daemon=True)
         resource_tracker.ensure_running()  # which unblocks signals when it starts
         # Ctrl-C goes to all processes of a terminal, `timeout` signals them all, too: children leave it to us.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
         try:
-            self._process.start()
+            with nullcontext() if imports_main else _without_main():
+                self._process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         self._is_ended = False
@@ -45,8 +50,9 @@ class ChildProcess(Generic[Message]):
         self._lock = threading.Lock()
         self._courier: threading.Thread | None = None
         theirs.close()  # so that its death is the end of the pipe
+        self.send((serve, arguments))  # not by its start, which would wait for ever if it dies before it has read all
 
-    def send(self, message: Message) -> None:
+    def send(self, message: Message | tuple[Callable[..., None], tuple[Any, ...]]) -> None:
         """Tell it something; if it has died, the end of the pipe will tell."""
         with suppress(OSError):
             self.pipe.send(message)
@@ -109,9 +115,21 @@ class ChildProcess(Generic[Message]):
         self.pipe.close()
 
 
-def _begin(serve: Callable[..., None], pipe: Connection, *arguments: Any) -> None:
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """What is spawned meanwhile knows nothing of the user's script."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _begin(pipe: Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError, KeyboardInterrupt):
+        serve, arguments = pipe.recv()
         serve(pipe, *arguments)
 
 
