@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import cache
 from typing import Any
 
@@ -140,3 +142,19 @@ def test_refusals() -> None:
         compare_algorithms(["nrp:10-10"], ["rs", "sga"])
     with pytest.raises(InputError, match="did you mean 'sga'"):
         compare_algorithms(["knapsack:20-100"], ["rs", "sgab"])
+
+
+UNGUARDED = """
+import systola as sy
+from systola.lab.study import compare_algorithms
+
+compare_algorithms(["knapsack:100-100"], ["sgs-b", "rs"], runs=3, stop=sy.Iterations(20))
+"""
+
+
+def test_an_unguarded_script_is_a_sentence(tmp_path):
+    (tmp_path / "script.py").write_text(UNGUARDED)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") == 1, done.stderr
+    assert 'put that part of it under `if __name__ == "__main__":`' in done.stderr

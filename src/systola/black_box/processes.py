@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import math
-import multiprocessing
 import pickle
 import sys
 import time
@@ -22,7 +21,6 @@ from systola.model.problem import Problem
 from systola.run.child_process import ChildProcess, lead_own_group
 
 _READY = "ready"
-_UNGUARDED = 87  # the exit code of a worker whose script starts a run when it is imported
 _SHORT_SECONDS = 0.05  # evaluations for which a worker has the next task before it is done with one
 _MOST_FAILED_STARTS = 3  # one after the other, of workers that take the place of others
 
@@ -151,7 +149,8 @@ class Processes:
         worker.child.end()
         self._failed_starts += 1
         if not any(other.is_ready for other in self._workers) or self._failed_starts >= _MOST_FAILED_STARTS:
-            raise _explain_start(self._problem, why, worker.child.exit_code)
+            worker.child.refuse_unguarded()
+            raise ObjectiveError(f"a worker could not be started for {type(self._problem).__name__}: {why}")
         self._workers[self._workers.index(worker)] = _Worker(self._described)
         return []
 
@@ -180,21 +179,6 @@ def _describe(problem: Problem, compiled: bool) -> bytes:
             "module"
         ) from None
     return pickle.dumps((module, file, pickled))
-
-
-def _explain_start(problem: Problem, why: str, code: int | None) -> InputError | ObjectiveError:
-    if code == _UNGUARDED:
-        return InputError(
-            "workers are processes that import your script, and it starts a run when it is imported; put that part of "
-            'it under `if __name__ == "__main__":`'
-        )
-    return ObjectiveError(f"a worker could not be started for {type(problem).__name__}: {why}")
-
-
-def refuse_while_importing() -> None:
-    """End a worker whose script starts a run when it is imported, before it starts workers of its own."""
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        sys.exit(_UNGUARDED)
 
 
 def _serve(pipe: Connection) -> None:

@@ -10,12 +10,13 @@ import numpy as np
 
 from systola.black_box.evaluation import Evaluator, Failure, Outcome, check_measures, shown
 from systola.black_box.executor import ExecutorEvaluator
-from systola.black_box.processes import Processes, refuse_while_importing
+from systola.black_box.processes import Processes
 from systola.black_box.search import AskingSearch
 from systola.engines.engine import Engine
 from systola.errors import InputError, ObjectiveError, SystolaError
 from systola.model.encodings import Array
 from systola.model.problem import Problem, space_of
+from systola.run.child_process import refuse_while_importing
 from systola.run.probing import compiles, kind_of_measures
 
 _LOOK_SECONDS = 0.05  # from one look at whether to stop to the next

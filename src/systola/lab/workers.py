@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
 from systola.errors import SystolaError
-from systola.run.child_process import ChildProcess
+from systola.run.child_process import ChildProcess, refuse_while_importing
 from systola.run.signals import held_signals
 
 Task = TypeVar("Task")
@@ -43,6 +43,7 @@ def work(
     deaths no other is started. A request to finish (Ctrl-C, SIGTERM, SIGHUP) is the last item; a second ends at once.
     What a task raises is raised here. Close this when you leave it: that ends all workers.
     """
+    refuse_while_importing()
     queue, deaths = iter(tasks), 0
     workers: list[_Worker[Task, Outcome]] = []
     with _requests() as requests:
@@ -59,7 +60,9 @@ def work(
                     if answer is None:
                         deaths += 1
                         workers.remove(worker)
-                        yield Death(task, worker.explain())
+                        why = worker.explain()
+                        worker.refuse_unguarded()
+                        yield Death(task, why)
                         continue
                     outcome, error, trace = answer
                     if error is not None:
@@ -98,6 +101,7 @@ class _Worker(Generic[Task, Outcome]):
     def __init__(self, do: Callable[[Task], Outcome], task: Task) -> None:
         self._child: ChildProcess[Task] = ChildProcess(_serve, do, imports_main=True)
         self.pipe, self.end, self.explain = self._child.pipe, self._child.end, self._child.explain
+        self.refuse_unguarded = self._child.refuse_unguarded
         self.give(task)
 
     def give(self, task: Task) -> None:

@@ -14,8 +14,11 @@ from multiprocessing.connection import Connection
 from types import FrameType, ModuleType
 from typing import Any, Generic, TypeVar
 
+from systola.errors import InputError
+
 _STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _LAST_BREATH = 2.0  # seconds from the end of a pipe to that of the process
+_UNGUARDED = 87  # the exit code of one whose script starts a run when it is imported
 
 
 Message = TypeVar("Message")  # what it is told, of any type that can be pickled
@@ -93,6 +96,14 @@ class ChildProcess(Generic[Message]):
             return "it closed its pipe"
         return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
+    def refuse_unguarded(self) -> None:
+        """An InputError if it has ended because the user's script starts a run when it is imported."""
+        if self.exit_code == _UNGUARDED:
+            raise InputError(
+                "workers are processes that import your script, and it starts a run when it is imported; put that part "
+                'of it under `if __name__ == "__main__":`'
+            )
+
     @property
     def exit_code(self) -> int | None:
         """Of one that has ended."""
@@ -140,6 +151,12 @@ def _end_with_parent() -> None:
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
+
+
+def refuse_while_importing() -> None:
+    """End a process whose script starts a run when it is imported, before it starts processes of its own."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(_UNGUARDED)
 
 
 def lead_own_group() -> None:
