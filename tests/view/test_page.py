@@ -363,6 +363,9 @@ def test_processes_of_one_job_are_one_run(look, tmp_path):
     assert viewer.run().locator("text.deme").all_text_contents() == ["40", "43"]
     assert viewer.run().locator(".arrows path").count() == 2
     playwright.expect(viewer.run()).to_contain_text("2 processes")
+    for log in logs:  # each tells the evaluations of all
+        append(log, end(4, 43, evaluations=70_000))
+    playwright.expect(viewer.number("evaluations")).to_have_text("70,000")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -62,6 +62,13 @@ export class Log {
   }
 }
 
+// Evaluations of all processes; at its end each of them tells those of the whole run.
+function sumOf(frames) {
+  const ended = frames.filter((frame) => frame.stage === "ended");
+  const told = ended.length ? ended.slice(0, 1) : frames;
+  return told.reduce((sum, frame) => sum + frame.evaluations, 0);
+}
+
 export class Run {
   constructor(key) {
     this.key = key;
@@ -136,7 +143,7 @@ export class Run {
       ...best,
       seconds: Math.max(...frames.map((frame) => frame.seconds)),
       iterations: Math.max(...frames.map((frame) => frame.iterations)),
-      evaluations: frames.reduce((sum, frame) => sum + frame.evaluations, 0),
+      evaluations: sumOf(frames),
       stage: frames.every((frame) => frame.stage === "ended") ? "ended" : best.stage,
     };
     const value = this.objectives.length === 1 ? this.bestAt(seconds) : null; // traces are finer than frames
