@@ -246,7 +246,7 @@ def test_a_proof_ends_the_run_of_an_engine(tmp_path):
 
 
 @needs_highspy
-@pytest.mark.parametrize(("spec", "seconds", "ended"), [("gap:d-20x200@1", 2.0, True), ("gap:c-5x40@1", 20.0, False)])
+@pytest.mark.parametrize(("spec", "seconds", "ended"), [("gap:d-20x200@1", 5.0, True), ("gap:c-5x40@1", 20.0, False)])
 def test_an_exact_method_that_gets_nowhere_leaves_its_core_to_the_engine(spec, seconds, ended):
     problem = open_instance(spec).problem
     result = sy.solve(problem, "proof", stop=sy.Seconds(seconds), threads=2, seed=1)
@@ -260,7 +260,7 @@ def test_an_exact_method_that_gets_nowhere_leaves_its_core_to_the_engine(spec, s
 def test_one_that_tells_nothing_before_its_end_is_not_ended_early(monkeypatch):
     monkeypatch.setattr("systola.exact.solver_process.has_highspy", lambda: False)
     monkeypatch.setattr("systola.exact.program_search.has_highspy", lambda: False)
-    monkeypatch.setattr("systola.exact.proof_search._TRIAL", 0.0)
+    monkeypatch.setattr("systola.exact.proof_search._LEAST_TRIAL", 0.0)
     result = sy.solve(open_instance("gap:d-20x200@1").problem, "proof", stop=sy.Seconds(1.0), threads=2, seed=1)
     assert result.feasible
     assert not result.race[1]["verdict"].endswith("ended early")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from systola.errors import InputError
-from systola.exact.solver_process import BOUND, DONE, FOUND, Task, has_highspy, serve
+from systola.exact.solver_process import BOUND, DONE, FOUND, READY, Task, has_highspy, serve
 from systola.model.encodings import Array, Solutions
 from systola.model.integer_program import program_of
 from systola.model.objective import violation
@@ -56,6 +56,7 @@ class ProgramSearch(Search):
         self._process: ChildProcess[Any] | None = None
         self._best: Found | None = None
         self._asked = self._impossible = False
+        self.began = math.inf  # when the process was ready to solve, by `time.perf_counter`
 
     @property
     def backend(self) -> str:
@@ -121,6 +122,8 @@ class ProgramSearch(Search):
                     "another algorithm"
                 )
                 self.finished = True
+            elif message[0] == READY:
+                self.began = time.perf_counter()
             elif message[0] == FOUND:
                 decisions = self.program.decode(message[1])
                 if self._note(np.array(decisions, self._best.decisions.dtype) if self._best else decisions):

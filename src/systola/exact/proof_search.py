@@ -18,8 +18,10 @@ from systola.run.engine_search import EngineSearch
 from systola.run.search import Found, Saved, Search, same_as
 
 _BEST = "proof.best"  # among saved arrays
-_TRIAL = 0.25  # of the seconds there are; then the exact method goes on only if it has been of use:
-_CLOSED = 0.25  # it has found a better solution, or its bound has closed that part of the gap
+# What the exact method has to be of use, a part of the seconds there are, and at least so many seconds. It has been if it
+# has found a better solution, or if its bound has closed that part of the gap.
+_TRIAL, _LEAST_TRIAL = 0.25, 1.0
+_CLOSED = 0.25
 
 
 class ProofSearch(Search):
@@ -51,7 +53,7 @@ class ProofSearch(Search):
         self.problem, self.search, self.prover, self._name = search.problem, search, prover, name
         self._record = record_of(self.problem)
         self._best: Found | None = None
-        self._seconds, self._began = seconds, time.perf_counter()
+        self._trial = max(_TRIAL * seconds, _LEAST_TRIAL)
         self._first_bound: float | None = None
         self._was_ahead = self._is_given_up = False
 
@@ -66,7 +68,6 @@ class ProofSearch(Search):
 
     def _enter(self, known: Solutions) -> None:
         """The exact method begins, with what is known."""
-        self._began = time.perf_counter()
         self.prover.start(known)
         self._compare()
 
@@ -77,8 +78,8 @@ class ProofSearch(Search):
         if self._is_proving:
             self.prover.advance(2**62, 0.0)
         self._compare()
-        if self._is_proving and time.perf_counter() - self._began > _TRIAL * self._seconds:
-            self._seconds = math.inf  # it is judged once
+        if self._is_proving and time.perf_counter() - self.prover.began > self._trial:
+            self._trial = math.inf  # it is judged once
             if not self.finished and not self._is_of_use():
                 self._is_given_up = True
                 self.prover.close()

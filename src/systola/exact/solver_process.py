@@ -22,7 +22,7 @@ _CORE_SHARE, _CORE_SECONDS = 0.75, 60.0  # for cores, at most
 _CORE_BASE = 30  # columns of the first core, beside two for each that is divided in the relaxation
 _LAST_SECONDS = 0.3  # before the end of its time, in which SciPy tells what it has found
 
-FOUND, BOUND, DONE = "found", "bound", "done"
+READY, FOUND, BOUND, DONE = "ready", "found", "bound", "done"
 
 
 class _Output(Protocol):
@@ -61,14 +61,14 @@ def has_highspy() -> bool:
 def serve(pipe: Connection, task: Task, threads: int) -> None:
     """In the process: wait for a start (columns or None, and seconds), then solve and tell.
 
-    Messages are (FOUND, columns), (BOUND, value) and (DONE, bound, whether there is no solution).
+    Messages are (READY,), (FOUND, columns), (BOUND, value) and (DONE, bound, whether there is no solution).
     """
     use_highspy = has_highspy()
     if use_highspy:
         import highspy  # noqa: F401, so that the time it takes is none of the run's
     else:
         import scipy.optimize  # noqa: F401
-    pipe.send(("ready",))
+    pipe.send((READY,))
     start, seconds = pipe.recv()
     if use_highspy:
         _Solver(pipe, task, start, seconds, threads).solve()
