@@ -18,7 +18,7 @@ from systola.run.engine_search import EngineSearch
 from systola.run.search import Found, Saved, Search, same_as
 
 _BEST = "proof.best"  # among saved arrays
-# What the exact method has to be of use, a part of the seconds there are, and at least so many seconds. It has been if it
+# How long the exact method has to be of use: a part of the seconds there are, and at least so many. It has been if it
 # has found a better solution, or if its bound has closed that part of the gap.
 _TRIAL, _LEAST_TRIAL = 0.25, 1.0
 _CLOSED = 0.25
