@@ -217,7 +217,7 @@ def test_a_ten_hour_log_stays_below_50_mb(path):
         clock.now += 0.25
         take(told(clock.now, found=int(clock.now)))
         largest = max(largest, log._size)
-    assert not log.notes
+    assert not log.faults
     assert largest < 50e6
     assert path.stat().st_size > 1e6
     assert len(read_log(path)) > 1000
