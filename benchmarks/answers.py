@@ -122,6 +122,8 @@ def run(spec: str, seed: int, seconds: float, threads: int) -> Run:
     if known is None:
         raise SystemExit(f"no best known value of {spec}: it has neither a solution nor a BEST.csv beside it")
     result = sy.solve(problem, stop=sy.Stop(seconds=seconds, target=known), seed=seed, threads=threads)
+    if result.stop == "interrupted":
+        raise SystemExit(f"{spec}, seed {seed}: interrupted after {result.seconds:.1f} s")
     value = int(np.atleast_1d(problem.evaluate(result.solution))[0])  # the plain objective
     if value != result.objective:
         raise SystemExit(f"{spec}, seed {seed}: {result.objective} was reported, but the solution is worth {value}")
