@@ -258,7 +258,6 @@ def test_an_exact_method_that_gets_nowhere_leaves_its_core_to_the_engine(spec, s
 
 
 def test_one_that_tells_nothing_before_its_end_is_not_ended_early(monkeypatch):
-    monkeypatch.setattr("systola.exact.solver_process.has_highspy", lambda: False)
     monkeypatch.setattr("systola.exact.program_search.has_highspy", lambda: False)
     monkeypatch.setattr("systola.exact.proof_search._LEAST_TRIAL", 0.0)
     result = sy.solve(open_instance("gap:d-20x200@1").problem, "proof", stop=sy.Seconds(1.0), threads=2, seed=1)
