@@ -64,7 +64,9 @@ Outcomes = Callable[[str, int, list[int], Settings], Iterator[Outcome | str]]
 
 
 def solve(case: Case, seed: int, seconds: float, settings: Settings) -> sy.Result:
-    return sy.solve(case.problem, settings.engine, stop=sy.Seconds(seconds), seed=seed, threads=settings.threads)
+    """A run that ends early where it meets a best known value."""
+    stop = sy.Stop(seconds=seconds, target=case.known if case.whose == "best known" else None)
+    return sy.solve(case.problem, settings.engine, stop=stop, seed=seed, threads=settings.threads)
 
 
 def run(case: Case, seed: int, reference: tuple[int, str], unit: str, settings: Settings) -> Outcome:

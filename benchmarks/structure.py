@@ -2,8 +2,8 @@
 
 Each run is `sy.solve(problem, stop=sy.Seconds(5), seed=s)`, or with 10 s where TARGETS says so, on two threads; the
 median of five seeds is set beside elkai, HiGHS, the tabu search of dwave-samplers, PyVRP, a bound, or the best known
-value. Every solution is measured anew by a plain Python objective before it counts. Kernels are compiled by a first,
-shorter run. Each problem runs in a process of its own.
+value, which ends a run that meets it. Every solution is measured anew by a plain Python objective before it counts.
+Kernels are compiled by a first, shorter run. Each problem runs in a process of its own.
 
 python benchmarks/structure.py --only tsp500 routing100 --generator 1 2 3
 """

@@ -34,6 +34,7 @@ os.environ.setdefault("SYSTOLA_COMPILERS", "1")
 SLOWEST = (
     "backends/test_cuda.py",
     "golden/test_golden.py",
+    "golden/test_golden_ptx.py",
     "islands/test_mpi.py",
     "test_docs.py",
     "test_solve.py",

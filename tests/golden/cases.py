@@ -250,3 +250,9 @@ def read_digests() -> dict[tuple[str, str], str]:
     """The digest of each pair; the same on every backend."""
     lines = [line.split() for line in DIGESTS.read_text().splitlines() if not line.startswith("#")]
     return {(problem, engine): digest for problem, engine, digest in lines}
+
+
+def check(problem: str, engine: str, backend: str, **rest: Any) -> None:
+    """The run of this problem and engine has the digest of the list."""
+    result = run(problems()[problem], engines()[engine], engine, backend, **rest)
+    assert digest_of(result) == read_digests()[problem, engine]

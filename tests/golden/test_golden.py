@@ -3,9 +3,7 @@
 import pytest
 
 import systola as sy
-from golden.cases import digest_of, engines, pairs, problems, read_digests, run
-from ptx.device import PtxDevice
-from ptx.needs import needs_executor
+from golden.cases import check, digest_of, engines, pairs, problems, read_digests, run
 
 DIGESTS = read_digests()
 # Interpreted, these take seconds each; or they are compiled anyway.
@@ -19,11 +17,6 @@ COMPILED = [
     *(("gap", engine) for engine in ("ssga", "islands")),
     *(("makespan", "ig"), ("flowshop", "pls"), ("mkp", "sns-repair")),
 ]
-
-
-def check(problem, engine, backend, **rest):
-    result = run(problems()[problem], engines()[engine], engine, backend, **rest)
-    assert digest_of(result) == DIGESTS[problem, engine]
 
 
 def test_the_list_names_all_pairs():
@@ -52,14 +45,6 @@ def test_compiled(problem, engine, threads):
 def test_all_compiled(problem, engine):
     for threads in (1, 2):
         check(problem, engine, "cpu", threads=threads)
-
-
-@needs_executor
-@pytest.mark.long
-@pytest.mark.parity("P")
-@pytest.mark.parametrize(("problem", "engine"), [pair for pair in DIGESTS if not pair[1].startswith("islands")])
-def test_all_as_executed_ptx(problem, engine):
-    check(problem, engine, "cuda", device=PtxDevice(check=False))
 
 
 def test_a_digest_sees_every_number():

@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-COMPARING = (TESTS / "golden" / "test_golden.py", TESTS / "backends" / "test_cuda.py")
+COMPARING = (
+    TESTS / "golden" / "test_golden.py",
+    TESTS / "golden" / "test_golden_ptx.py",
+    TESTS / "backends" / "test_cuda.py",
+)
 BACKENDS = {"I": "interpreted", "1": "one thread", "N": "many threads", "P": "executed PTX"}
 
 
