@@ -313,6 +313,37 @@ def small_mkp_of(kind):
     return kind(np.arange(9), np.ones((2, 9), int), np.array([4, 5]))
 
 
+class Built(sy.Problem):
+    """Its capability is given with each instance's class."""
+
+    encoding = sy.Permutation("costs")
+    sense = sy.MINIMISE
+    costs: np.ndarray
+
+    def evaluate(self, x):
+        return self.costs[x[0]]
+
+
+def built(*orders, pays=True):
+    """A problem that builds these orders; the last of them at the first call only, if it is None."""
+    calls = []
+
+    def solutions(problem, must_end):
+        calls.append(0)
+        yield from (order for order in orders if order is not None or len(calls) == 1)
+
+    opening = sy.Opening(
+        lambda problem, must_end: (np.array(order or [0, 1, 2]) for order in solutions(problem, must_end)),
+        lambda problem: pays,
+    )
+    return type("Opened", (Built,), {"capabilities": [opening]})(np.array([3, 2, 1]))
+
+
+def test_what_is_built_must_get_better():
+    check_problem(built([0, 1, 2], [1, 0, 2], [2, 1, 0]))
+    check_problem(built([0, 1, 2], [0, 1, 1], pays=False))
+
+
 @pytest.mark.parametrize(
     ("make", "word"),
     [
@@ -398,6 +429,12 @@ def small_mkp_of(kind):
             lambda: small_flowshop(broken(sy.Flowshop, sy.BestInsertion, find=mismeasured)),
             r"^BestInsertion\.find says \[\d+, \d+\] for \[.*\], evaluate says",
         ),
+        (lambda: built([0, 1, 1]), r"^Opening\.solutions gives what is no solution: "),
+        (
+            lambda: built([0, 1, 2], [0, 2, 1]),
+            r"^Opening\.solutions gives \[0, 2, 1\] after \[0, 1, 2\], which is as good",
+        ),
+        (lambda: built(None), r"^Opening\.solutions gives others when it is called again"),
     ],
 )
 def test_mistakes_are_found(make, word):

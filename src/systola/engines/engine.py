@@ -24,7 +24,7 @@ from systola.engines.picture import Layout
 from systola.errors import InputError
 from systola.jit.dispatch import Implementation, dispatched, dispatched_call, register
 from systola.jit.stop_flag import must_leave
-from systola.model.capabilities import Buffer
+from systola.model.capabilities import Buffer, Opening
 from systola.model.encodings import Array, sample
 from systola.model.problem import Problem
 from systola.model.rng import START
@@ -158,6 +158,7 @@ class Design:
     neighbourhood_state: Buffer | None = None  # of the problem, if all cells look around one solution
     max_lanes: int = 2**31  # on a GPU, where a lane is a thread
     memory_size: int = 0  # how many numbers the engine remembers from step to step
+    opening: Opening | None = None  # of the problem, if the engine starts from that
     sections: int = 0  # parts that grow, of the rows after the first: all as large as each other
     candidates: int = 0  # how many evaluated neighbours are kept until the end of the step
     rows_in_use: Callable[[Array], Array | None] | None = (

@@ -17,7 +17,7 @@ from systola.engines.migration import enable_migration
 from systola.errors import InputError
 from systola.jit.compile import called, inlined
 from systola.jit.stop_flag import must_leave
-from systola.model.capabilities import BestInsertion, buffer_of, capability
+from systola.model.capabilities import BestInsertion, Opening, buffer_of, capability
 from systola.model.incremental import best_insertion
 from systola.model.objective import fitness
 from systola.model.population import update_best
@@ -146,12 +146,16 @@ class IteratedGreedy:
     temperature : float
         How much worse an accepted order may be: this times the mean loss that the problem calls warm (for a flowshop,
         a tenth of the mean processing time), on average.
+    opening : bool
+        Start from the orders that the problem builds, if it says that this pays (its `Opening`; for the makespan of
+        large flowshops, those of a beam search).
     """
 
     size: int = 4
     destruction_size: int = 2
     rounds: int = 10
     temperature: float = 0.7
+    opening: bool = True
     name = "ig"
 
     def prepare(self, problem: Problem) -> Design:
@@ -161,7 +165,7 @@ class IteratedGreedy:
                 f"iterated greedy needs a problem with BestInsertion, which {type(problem).__name__} does not list; "
                 "choose hill or tabu"
             )
-        n = space_of(problem).n
+        n, opening = space_of(problem).n, capability(problem, Opening)
         check_number("size", self.size, 1, 10**6)
         check_number("destruction_size", self.destruction_size, 1, max(2, n - 1))
         check_number("rounds", self.rounds, 1, 10**6)
@@ -179,4 +183,5 @@ class IteratedGreedy:
             per_step=self.size * self.rounds,
             steps=100,
             table=buffer_of(problem, insertion.work),
+            opening=opening if self.opening and opening and opening.pays(problem) else None,
         )

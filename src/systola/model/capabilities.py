@@ -8,7 +8,7 @@ back to `evaluate`. The other parameters of each function are those of `model.in
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
@@ -271,6 +271,26 @@ class Construction(Capability):
 
     implements = {"construct": incremental.construct}
     construct: Function
+
+
+@dataclass(frozen=True)
+class Opening(Capability):
+    """Good solutions to start from, which the problem builds when a run begins; iterated greedy starts from the best.
+
+    Parameters
+    ----------
+    solutions
+        A function of the problem and of ``must_end``, which says whether to give up: yields better and better
+        solutions. The same ones in each run, but for those that it does not come to.
+    pays
+        A function of the problem: whether to start from these; by default always.
+    compile
+        A function that has at hand what they need, when the kernels of a run are compiled.
+    """
+
+    solutions: Callable[[Any, Callable[[], bool]], Iterable[Array]]
+    pays: Callable[[Any], bool] = lambda problem: True
+    compile: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 
-from systola.model.capabilities import Bound, Capability, Construction, Formulation, Seeding, TieBreak
+from systola.model.capabilities import Bound, Capability, Construction, Formulation, Opening, Seeding, TieBreak
 from systola.model.encodings import Binary, Integers
 from systola.model.problem import MAXIMISE, Problem, senses_of, space_of
 from systola.model.structure.declare import is_hard, kept_size, parts_of
 
-_NO_MOVES = (Bound, Construction, Formulation, Seeding, TieBreak)  # capabilities that say nothing of moves
+_NO_MOVES = (Bound, Construction, Formulation, Opening, Seeding, TieBreak)  # capabilities that say nothing of moves
 _WOULD_GAIN = {
     Binary: "a sum of Terms, a Quadratic form or Linear sums and constraints",
     Integers: "a sum of Terms, or Groups of decisions with the same value",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ class EngineSearch(Search):
         self.per_step = setup.design.per_step
         self.whole = True
         self._pace = 0.0  # seconds that a step takes, 0 before the first one
+        self._is_asked = False  # to stop
         self._immigrants: list[Array] = []  # rows of storage that wait to be accepted
         self._injected = False  # whether one of them was, before the step under way
         self._starting = False  # the step under way is the first population
@@ -99,6 +101,8 @@ class EngineSearch(Search):
             if self._workshop:
                 self._workshop.compilers.compile(self.jobs(but=IMMIGRATION), self.on_kernel or tell_nobody)
             self.session.compile()
+        if self.setup.design.opening:
+            self.setup.design.opening.compile()
 
     def jobs(self, but: str = "") -> list[Job]:
         """What is to be compiled of all that it may need, but for the kernel of this name."""
@@ -107,12 +111,20 @@ class EngineSearch(Search):
 
     def start(self, solutions: Solutions = ()) -> None:
         rows = self.setup.design.started
-        self.session.give(rows_of(self.problem, solutions, rows))
+        self.session.give(self._complete(rows_of(self.problem, solutions, rows), rows))
         self._starting = True
         self._open_step()
         # With the first row there is an answer: it is made whoever asks to stop, and is in the last of these lanes.
         self._run_lanes(-(-self.session.lanes // max(1, rows)))
         self.evaluations = max(1, self.evaluations)
+
+    def _complete(self, given: Array, rows: int) -> Array:
+        """What to start from: what is given, and then the best of what the problem builds, the best first."""
+        opening, room = self.setup.design.opening, rows - len(given)
+        if opening is None or room == 0:
+            return given
+        best = deque(opening.solutions(self.problem, lambda: self._is_asked), maxlen=room)
+        return np.concatenate([given, _store(self.problem, list(best)[::-1])]) if best else given
 
     def advance(self, steps: int, seconds: float = math.inf) -> int:
         made, limited = 0, seconds < math.inf
@@ -255,6 +267,7 @@ class EngineSearch(Search):
         return fits and self.session.accepts_immigrants and bool(encoding.are_valid(space, immigrants).all())
 
     def stop(self, at_once: bool = False) -> None:
+        self._is_asked = True
         self.session.ask_to_stop(at_once)
 
     def population(self) -> Population:

@@ -22,11 +22,11 @@ CALL_SECONDS = 0.1  # one call of `advance` lasts about this long, so that Ctrl-
 class Progress:
     """What a callback is told."""
 
-    stage: str  # "compiling", "starting" or "running"
+    stage: str  # "compiling", "starting", "running" or "done"
     step: int
     evaluations: int
     seconds: float
-    objective: Any = None
+    objective: Any = None  # of the best solution; None while kernels are compiled
     violation: float = 0.0
     fraction: float | None = None  # of the budget
     memory: int = 0  # bytes of the population and its workspace

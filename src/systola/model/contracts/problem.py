@@ -13,6 +13,7 @@ from systola.model.capabilities import (
     Flips,
     InsertionBlocks,
     LocalSearch,
+    Opening,
     Reassignments,
     Segments,
     SwapTable,
@@ -22,6 +23,7 @@ from systola.model.capabilities import (
 from systola.model.contracts.binary import check_flips, check_made, check_segments
 from systola.model.contracts.cases import measure, new_state, random_solution, stored
 from systola.model.contracts.integers import check_quick_search, check_reassignments, check_search
+from systola.model.contracts.opening import check_opening
 from systola.model.contracts.permutations import (
     MOVES,
     check_best_insertion,
@@ -53,6 +55,9 @@ def check_problem(problem: Problem, trials: int = 30, seed: int = 0) -> None:
         With the first case that does not agree with the plain objective.
     """
     bind(type(problem))
+    opening = capability(problem, Opening)
+    if opening:
+        check_opening(problem, opening)
     draws = np.random.default_rng(seed)
     for _ in range(trials):
         x = random_solution(problem, draws)

@@ -7,19 +7,19 @@ chosen objectives first.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 
 import numpy as np
 
 from systola.errors import InputError
-from systola.model.capabilities import BestInsertion, Bound, Buffer, EvaluationState, InsertionBlocks
+from systola.model.capabilities import BestInsertion, Bound, Buffer, EvaluationState, InsertionBlocks, Opening
 from systola.model.drawing import Drawing
 from systola.model.encodings import Array, Permutation
 from systola.model.names import Names, labels_of
 from systola.model.problem import MINIMISE, Problem, space_of
 from systola.problems.drawings import draw_gantt
-from systola.problems.flowshop import schedules
+from systola.problems.flowshop import beam, schedules
 from systola.problems.limits import NARROW, WIDE, refuse_beyond, whole_numbers
 
 MEASURES = ("makespan", "tardiness", "tardy", "flowtime")
@@ -248,6 +248,14 @@ class Flowshop(Problem):
         """`lower_bound`, if the makespan is the only objective."""
         return self.lower_bound() if self.objectives == "makespan" else None
 
+    def has_beams(self) -> bool:
+        """Whether beam search is for this instance, and it is so large that its orders are good to start from."""
+        return self.alone and self.narrow and not self.release.any() and beam.pays(*self.times.shape)
+
+    def beams(self, must_end: Callable[[], bool]) -> Iterator[Array]:
+        """Better and better orders by beam search."""
+        return beam.orders_by_beams(self.times, must_end)
+
     capabilities = (
         EvaluationState(lambda p: Buffer(len(MEASURES) + p.times.shape[1], np.int64), init_state, state_measures),
         InsertionBlocks(
@@ -263,6 +271,7 @@ class Flowshop(Problem):
             find=schedules.best_insertion,
             temperature=lambda p: float(p.times.mean()) / 10,  # a tenth of the mean processing time
         ),
+        Opening(beams, has_beams, beam.compile_beams),
         Bound(bound),
     )
 
