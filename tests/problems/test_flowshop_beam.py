@@ -70,7 +70,7 @@ def test_there_are_beams_where_they_pay():
     assert not shop(200, 21).has_beams()
     assert not replace(large, release=np.ones(200, int)).has_beams()
     assert not replace(large, objectives="flowtime").has_beams()
-    assert not replace(large, times=large.times + 10**7).has_beams()
+    assert not replace(large, times=large.times + 10**6).has_beams()  # idle times need more than 31 bits
     assert list(beam.orders_by_beams(np.ones((50_000, 1), int))) == []  # a single one would take too long
 
 
@@ -120,3 +120,18 @@ def test_a_resumed_run_builds_nothing(quick, monkeypatch, tmp_path):
     assert sy.solve(problem, engine, stop=sy.Iterations(3), threads=1, resume=saved).solution.tolist() == (
         whole.solution.tolist()
     )
+
+
+def test_warming_has_at_hand_what_opening_needs(monkeypatch):
+    compiled = []
+    monkeypatch.setattr(
+        sy.Flowshop, "capabilities", tuple(_noting(entry, compiled) for entry in sy.Flowshop.capabilities)
+    )
+    sy.warm(shop(10, 5), sy.IteratedGreedy(opening=False), threads=1)
+    assert not compiled
+    sy.warm(shop(10, 5), threads=1)  # too small, but kernels are for all sizes
+    assert compiled == [True]
+
+
+def _noting(entry, compiled):
+    return replace(entry, compile=lambda: compiled.append(True)) if isinstance(entry, sy.Opening) else entry

@@ -183,5 +183,5 @@ class IteratedGreedy:
             per_step=self.size * self.rounds,
             steps=100,
             table=buffer_of(problem, insertion.work),
-            opening=opening if self.opening and opening and opening.pays(problem) else None,
+            opening=opening if self.opening else None,
         )

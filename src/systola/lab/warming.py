@@ -109,8 +109,11 @@ def warm(
 def _compile(plan: KernelPlan, compilers: Compilers, tell: Callable[[str], None]) -> None:
     jobs: list[Job] = []
     for own in _plans(plan):
+        setup = own.setup()
         with within_memory(own.problem):
-            session = CpuSession(own.setup(), 1)
+            session = CpuSession(setup, 1)
+        if setup.design.opening:
+            setup.design.opening.compile()
         needed = [job for job in compilers.jobs(own, session.kernels()) if job.name != IMMIGRATION or own is not plan]
         jobs += [job for job in needed if job.name not in {other.name for other in jobs} or job.name != "objective"]
     with explaining_errors(plan.problem):

@@ -86,6 +86,8 @@ class EngineSearch(Search):
         self.per_step = setup.design.per_step
         self.whole = True
         self._pace = 0.0  # seconds that a step takes, 0 before the first one
+        opening = setup.design.opening
+        self._opening = opening if opening and opening.pays(setup.problem) else None
         self._is_asked = False  # to stop
         self._immigrants: list[Array] = []  # rows of storage that wait to be accepted
         self._injected = False  # whether one of them was, before the step under way
@@ -101,8 +103,8 @@ class EngineSearch(Search):
             if self._workshop:
                 self._workshop.compilers.compile(self.jobs(but=IMMIGRATION), self.on_kernel or tell_nobody)
             self.session.compile()
-        if self.setup.design.opening:
-            self.setup.design.opening.compile()
+        if self._opening:
+            self._opening.compile()
 
     def jobs(self, but: str = "") -> list[Job]:
         """What is to be compiled of all that it may need, but for the kernel of this name."""
@@ -120,10 +122,10 @@ class EngineSearch(Search):
 
     def _complete(self, given: Array, rows: int) -> Array:
         """What to start from: what is given, and then the best of what the problem builds, the best first."""
-        opening, room = self.setup.design.opening, rows - len(given)
-        if opening is None or room == 0:
+        room = rows - len(given)
+        if self._opening is None or room == 0:
             return given
-        best = deque(opening.solutions(self.problem, lambda: self._is_asked), maxlen=room)
+        best = deque(self._opening.solutions(self.problem, lambda: self._is_asked), maxlen=room)
         return np.concatenate([given, _store(self.problem, list(best)[::-1])]) if best else given
 
     def advance(self, steps: int, seconds: float = math.inf) -> int:

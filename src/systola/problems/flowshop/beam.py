@@ -16,12 +16,12 @@ import numpy as np
 
 from systola.jit.compile import called, kernel
 from systola.model.encodings import Array
+from systola.problems.limits import NARROW
 
 _FEWEST_JOBS, _JOBS_A_MACHINE = 200, 10  # with fewer, iterated greedy is as good without it
 _WORK = 2**31  # squares of jobs, times machines, times width: all beams together take some seconds
 _WIDEST = 2048
 _IDLE_WEIGHTS = (0, 3, 10)  # hundredths of the mean idle time of a machine, of which a beam is made each
-_MOST = 2**31 - 1
 _HEAD_BOUND, _HEAD_IDLE, _TAIL_BOUND, _TAIL_IDLE, _END, _LINES = range(6)
 
 
@@ -149,7 +149,7 @@ place = kernel(_place, counting=False)
 
 
 def search_beam(
-    times: Array, width: int, weight: int, limit: int = _MOST, must_end: Callable[[], bool] = lambda: False
+    times: Array, width: int, weight: int, limit: int = NARROW, must_end: Callable[[], bool] = lambda: False
 ) -> Array | None:
     """The best order of a beam.
 
@@ -193,9 +193,11 @@ def search_beam(
     return order
 
 
-def pays(jobs: int, machines: int) -> bool:
-    """Whether these orders are better to start from than others."""
-    return jobs >= max(_FEWEST_JOBS, _JOBS_A_MACHINE * machines)
+def pays(times: Array) -> bool:
+    """Whether these orders are better to start from than others, and idle times fit into 31 bits; [jobs, machines]."""
+    jobs, machines = times.shape
+    end = (jobs + machines - 1) * int(times.max())
+    return bool(jobs >= max(_FEWEST_JOBS, _JOBS_A_MACHINE * machines) and machines * end < NARROW)
 
 
 def orders_by_beams(times: Array, must_end: Callable[[], bool] = lambda: False) -> Iterator[Array]:
@@ -211,7 +213,7 @@ def orders_by_beams(times: Array, must_end: Callable[[], bool] = lambda: False) 
     lengths = np.ascontiguousarray(times.T.astype(np.int32))
     machines, jobs = lengths.shape
     widest = min(_WIDEST, _WORK // (jobs * jobs * machines))
-    limit, width = _MOST, 1
+    limit, width = NARROW, 1
     while width <= widest:
         for weight in _IDLE_WEIGHTS:
             order = search_beam(lengths, width, weight, limit, must_end)

@@ -250,7 +250,7 @@ class Flowshop(Problem):
 
     def has_beams(self) -> bool:
         """Whether beam search is for this instance, and it is so large that its orders are good to start from."""
-        return self.alone and self.narrow and not self.release.any() and beam.pays(*self.times.shape)
+        return self.alone and not self.release.any() and beam.pays(self.times)
 
     def beams(self, must_end: Callable[[], bool]) -> Iterator[Array]:
         """Better and better orders by beam search."""
