@@ -3,6 +3,8 @@
 Runs are appended to a file as they end, and a second call makes only those that are missing. The table has a line for
 each group, with the mean over its instances of the mean over seeds, and a line for each instance.
 
+What was measured is in benchmarks/measured: `--results benchmarks/measured/answers.jsonl --show` shows it.
+
 python benchmarks/answers.py qap gap --seeds 5
 python benchmarks/answers.py --instances ../shared/instances/qap/nug30.dat --seconds 60 --seeds 10
 """
@@ -13,6 +15,7 @@ import argparse
 import json
 import statistics
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +107,7 @@ class Run:
     excess: float  # per cent worse than the best known value; negative if better
     seconds: float
     waited: float  # with compiling
+    date: str = ""
 
     @property
     def key(self) -> tuple[str, int, float, int]:
@@ -140,6 +144,7 @@ def run(spec: str, seed: int, seconds: float, threads: int) -> Run:
         100 * sign * (known - value) / max(abs(known), 1),
         result.seconds,
         result.seconds + result.compile_seconds,
+        date.today().isoformat(),
     )
 
 
