@@ -442,7 +442,7 @@ def test_interrupted_while_compiling(tmp_path):
     process = begin("knapsack:500-1000", env={**os.environ, "SYSTOLA_CACHE_DIR": str(tmp_path)})
     assert "compiling" in process.stderr.readline()
     code, out, err = interrupt(process)
-    assert (code, out) == (3, "")
+    assert (code, out) == (3, ""), err
     assert "Traceback" not in err
 
 
