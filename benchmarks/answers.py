@@ -3,7 +3,7 @@
 Runs are appended to a file as they end, and a second call makes only those that are missing. The table has a line for
 each group, with the mean over its instances of the mean over seeds, and a line for each instance.
 
-What was measured is in benchmarks/measured: `--results benchmarks/measured/answers.jsonl --show` shows it.
+What was measured is in benchmarks/results: `--results benchmarks/results/answers.jsonl --show` shows it.
 
 python benchmarks/answers.py qap gap --seeds 5
 python benchmarks/answers.py --instances ../shared/instances/qap/nug30.dat --seconds 60 --seeds 10
