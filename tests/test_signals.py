@@ -45,6 +45,34 @@ def test_a_signal_while_compiling_ends_promptly_with_a_sentence(number, tmp_path
     assert took < allowed_seconds()
 
 
+WRITING = """
+import io, os, signal, sys
+from systola.run.signals import ended_by_signals, interruptible
+
+class Terminal(io.RawIOBase):  # on which somebody types Ctrl-C while it is written to
+    def writable(self):
+        return True
+
+    def fileno(self):
+        return 2
+
+    def write(self, data):
+        os.kill(os.getpid(), signal.SIGINT)
+        return len(data)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.stderr = io.TextIOWrapper(io.BufferedWriter(Terminal()), line_buffering=True)
+with ended_by_signals(for_good=True), interruptible():
+    print("compiling", file=sys.stderr)
+print("went on")
+"""
+
+
+def test_a_signal_while_progress_is_written_ends_with_a_sentence():
+    done = subprocess.run([sys.executable, "-c", WRITING], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "systola: interrupted\n")
+
+
 def test_a_second_signal_ends_at_once(tmp_path):
     path = tmp_path / "state"
     process = begin(*ENDLESS, "--checkpoint", path, "--checkpoint-every", 0.05)

@@ -13,7 +13,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -201,7 +201,8 @@ def _watch(pipe: socket.socket, others: int) -> None:
 
 
 def _leave() -> None:
-    show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""  # which a progress display had hidden
-    sys.stderr.write(f"{show_cursor}systola: interrupted\n")
-    sys.stderr.flush()
+    # Not by `write` of sys.stderr: the main thread may be within that, where it raises, or makes another thread wait.
+    with suppress(OSError, ValueError):
+        show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""  # which a progress display had hidden
+        os.write(sys.stderr.fileno(), f"{show_cursor}systola: interrupted\n".encode())
     os._exit(INTERRUPTED)
