@@ -40,17 +40,17 @@ def test_a_beam_is_that_of_the_twin(jobs, machines, largest, width, weight, seed
     problem = shop(jobs, machines, seed, largest)
     limit = MOST if share is None else int(share * problem.lower_bound()) + 1
     wanted = naive_beam.search_beam(problem.times.T.tolist(), width, weight, limit)
-    order = found(problem.times, width, weight, limit)
-    assert (order is None) == (wanted is None)
-    if order is not None:
-        assert order.tolist() == wanted
-        assert beam.makespan(problem.times.T, order) == problem.evaluate(order)[0] < limit
+    made = found(problem.times, width, weight, limit)
+    assert (made is None) == (wanted is None)
+    if made is not None:
+        assert made[0].tolist() == wanted
+        assert made[1] == problem.evaluate(made[0])[0] < limit
 
 
 def test_a_beam_as_wide_as_all_nodes_finds_the_optimum():
     problem = shop(6, 4, seed=3)
     best = min(problem.evaluate(np.array(order))[0] for order in permutations(range(6)))
-    assert problem.evaluate(found(problem.times, 2**12, 0))[0] == best
+    assert found(problem.times, 2**12, 0)[1] == best
     assert found(problem.times, 2**12, 0, best) is None
 
 

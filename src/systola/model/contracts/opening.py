@@ -28,6 +28,6 @@ def check_opening(problem: Problem, own: Opening) -> None:
     for k in range(1, len(built)):
         if not better(record_of(problem), measures[k], measures[k - 1]):
             raise CheckFailed(
-                f"Opening.solutions gives {built[k].tolist()} after {built[k - 1].tolist()}, which is as good: give "
-                "only what is better than all before"
+                f"Opening.solutions gives {built[k].tolist()} after {built[k - 1].tolist()}, which is as good or "
+                "better: give only what is better than all before"
             )

@@ -150,8 +150,8 @@ place = kernel(_place, counting=False)
 
 def search_beam(
     times: Array, width: int, weight: int, limit: int = NARROW, must_end: Callable[[], bool] = lambda: False
-) -> Array | None:
-    """The best order of a beam.
+) -> tuple[Array, int] | None:
+    """The best order of a beam, and its makespan.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def search_beam(
 
     Returns
     -------
-    Array or None
+    tuple or None
         None if there is none.
     """
     machines, jobs = times.shape
@@ -189,8 +189,8 @@ def search_beam(
         count = place(times, beam, children, found, int((keys < last).sum()), last, grown)
         beam, grown = grown, beam
     makespans = (beam.heads[:count] + beam.tails[:count]).max(axis=1)
-    order: Array = beam.orders[makespans.argmin()].copy()
-    return order
+    best = int(makespans.argmin())
+    return beam.orders[best].copy(), int(makespans[best])
 
 
 def pays(times: Array) -> bool:
@@ -216,24 +216,13 @@ def orders_by_beams(times: Array, must_end: Callable[[], bool] = lambda: False) 
     limit, width = NARROW, 1
     while width <= widest:
         for weight in _IDLE_WEIGHTS:
-            order = search_beam(lengths, width, weight, limit, must_end)
+            found = search_beam(lengths, width, weight, limit, must_end)
             if must_end():
                 return
-            if order is not None:
-                limit = makespan(lengths, order)
+            if found is not None:
+                order, limit = found
                 yield order
         width *= 2
-
-
-def makespan(times: Array, order: Array) -> int:
-    """Of an order; times are [machines, jobs]."""
-    free = np.zeros(times.shape[1], np.int64)  # when each of the jobs so far leaves the machine
-    for row in times:
-        now = 0
-        for place, job in enumerate(order):
-            now = max(now, int(free[place])) + int(row[job])
-            free[place] = now
-    return int(free[-1])
 
 
 def compile_beams() -> None:
